@@ -1,0 +1,54 @@
+# Every target creates what it needs: a fresh clone with Python and make is enough.
+PYTHON ?= python3
+VENV := .venv
+# Windows keeps the programs of a virtual environment elsewhere.
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+
+.PHONY: demo test test-slow test-oldest lint format types bench images clean
+
+demo: $(VENV)/.plot
+	$(BIN)/credalis demo
+
+test: lint types
+	$(BIN)/python -m pytest -n auto
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto -m slow
+
+# The oldest versions that pyproject.toml admits, in an environment of their own.
+test-oldest:
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet -e ".[test]" -c tests/oldest.txt
+	$(VENV)-oldest/bin/python -m pytest -n auto
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks
+
+# The pictures of the README, drawn by the library itself.
+images: $(VENV)/.plot
+	$(BIN)/python docs/images/make.py
+
+$(VENV)/.plot: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot]"
+	touch $@
+
+$(VENV)/.test: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	touch $@ $(VENV)/.plot
+
+clean:
+	rm -rf $(VENV) $(VENV)-oldest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html
+	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

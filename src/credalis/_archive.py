@@ -1,0 +1,224 @@
+"""Atomic, versioned files of arrays and JSON, without pickle.
+
+A file is a NumPy ``.npz`` archive: the arrays, and one text entry that describes the
+object in JSON. Nothing in it is executed when it is read. A class takes part through
+`register`: it says how it turns into a dictionary of plain values, arrays and other
+registered objects, and back.
+"""
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FORMAT_VERSION = 1
+_HEADER = "credalis"
+
+State = dict[str, Any]
+
+_BY_CLASS: dict[type, tuple[str, Callable[[Any], State]]] = {}
+_BY_NAME: dict[str, tuple[type, Callable[[State], Any]]] = {}
+
+
+def register(
+    cls: type,
+    *,
+    to_state: Callable[[Any], State] | None = None,
+    from_state: Callable[[State], Any] | None = None,
+) -> None:
+    """Let objects of a class be saved.
+
+    Without functions the class must have the methods ``to_state`` and ``from_state``.
+    """
+    name = cls.__name__
+    _BY_CLASS[cls] = (name, to_state or cls.to_state)  # type: ignore[attr-defined]
+    _BY_NAME[name] = (cls, from_state or cls.from_state)  # type: ignore[attr-defined]
+
+
+def save(value: Any, path: str | os.PathLike[str]) -> None:
+    """Write an object of a registered class; the file appears whole or not at all.
+
+    Raises
+    ------
+    ValueError
+        If a part of the object cannot be saved; nothing is written then.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    header = {
+        "format": FORMAT_VERSION,
+        "versions": _versions(),
+        "object": _encode(value, arrays, where=type(value).__name__),
+    }
+    text = json.dumps(header, ensure_ascii=False).encode()
+    arrays[_HEADER] = np.frombuffer(text, dtype=np.uint8)
+
+    target = Path(path)
+    descriptor, temporary = tempfile.mkstemp(
+        dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+    )
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            np.savez(stream, **arrays)  # type: ignore[arg-type]
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:
+    """Read an object written by `save`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    expected : type, default=None
+        The class the object must be of.
+
+    Raises
+    ------
+    ValueError
+        If the file is not one of ours, is damaged, was written by a newer version, or
+        holds an object of another class.
+    """
+    header, arrays = read(path)
+    try:
+        value = _decode(header["object"], arrays)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{os.fspath(path)} is damaged: {type(error).__name__} {error}"
+        ) from error
+    if expected is not None and not isinstance(value, expected):
+        raise ValueError(
+            f"{os.fspath(path)} must hold a {expected.__name__}, "
+            f"it holds a {type(value).__name__}"
+        )
+    return value
+
+
+def read(path: str | os.PathLike[str]) -> tuple[State, dict[str, np.ndarray]]:
+    """Header and arrays of a file, checked for format and version."""
+    # is_zipfile would call a file that does not exist "not an archive".
+    os.stat(path)
+    try:
+        if not zipfile.is_zipfile(path):
+            raise ValueError("it is not an archive of arrays")
+        with np.load(path, allow_pickle=False) as archive:
+            if _HEADER not in archive:
+                raise ValueError("there is no credalis header in it")
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays.pop(_HEADER).tobytes())
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{os.fspath(path)} is not a file saved by credalis, or it is damaged: "
+            f"{error}"
+        ) from error
+    if header["format"] > FORMAT_VERSION:
+        raise ValueError(
+            f"{os.fspath(path)} has format {header['format']}, this version of "
+            f"credalis reads formats up to {FORMAT_VERSION}: it was written by "
+            f"credalis {header['versions'].get('credalis')}, please upgrade"
+        )
+    return header, arrays
+
+
+def _encode(value: Any, arrays: dict[str, np.ndarray], *, where: str) -> Any:
+    """A JSON value; arrays are put aside under a number."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (int, float)):
+        return value
+    if isinstance(value, (np.bool_, np.integer, np.floating)):
+        return value.item()
+    if type(value) in _BY_CLASS:
+        name, to_state = _BY_CLASS[type(value)]
+        state = to_state(value)
+        return {"is": name, "state": _encode_items(state, arrays, where=where)}
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, arrays, where=where)
+    if isinstance(value, (list, tuple)):
+        items = [
+            _encode(item, arrays, where=f"{where}[{j}]") for j, item in enumerate(value)
+        ]
+        return {"is": type(value).__name__, "items": items}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"is": "dict", "items": _encode_items(value, arrays, where=where)}
+    raise ValueError(
+        f"{where} cannot be saved: {value!r} is a {type(value).__name__}, which has no "
+        "safe file form here; use skops or joblib to store the whole object"
+    )
+
+
+def _encode_items(state: State, arrays: dict[str, np.ndarray], *, where: str) -> State:
+    return {
+        key: _encode(item, arrays, where=f"{where}.{key}")
+        for key, item in state.items()
+    }
+
+
+def _encode_array(
+    value: np.ndarray, arrays: dict[str, np.ndarray], *, where: str
+) -> State:
+    if value.dtype.kind == "O":
+        # Names of columns are object arrays of strings; anything else is refused.
+        if not all(isinstance(item, str) for item in value.flat):
+            raise ValueError(
+                f"{where} cannot be saved: it is an array of Python objects"
+            )
+        items = value.ravel().tolist()
+        return {"is": "strings", "items": items, "shape": list(value.shape)}
+    name = f"array{len(arrays)}"
+    arrays[name] = value
+    return {"is": "array", "name": name}
+
+
+def _decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Inverse of `_encode`."""
+    if not isinstance(value, dict):
+        return value
+    kind = value["is"]
+    if kind == "array":
+        return arrays[value["name"]]
+    if kind == "strings":
+        return np.array(value["items"], dtype=object).reshape(value["shape"])
+    if kind in ("list", "tuple"):
+        items = [_decode(item, arrays) for item in value["items"]]
+        return items if kind == "list" else tuple(items)
+    if kind == "dict":
+        return _decode_items(value["items"], arrays)
+    if kind not in _BY_NAME:
+        raise ValueError(f"it holds an object of the unknown class {kind!r}")
+    _, from_state = _BY_NAME[kind]
+    return from_state(_decode_items(value["state"], arrays))
+
+
+def _decode_items(items: State, arrays: dict[str, np.ndarray]) -> State:
+    return {key: _decode(item, arrays) for key, item in items.items()}
+
+
+def _versions() -> dict[str, str]:
+    import scipy
+    import sklearn
+
+    from credalis import __version__
+
+    return {
+        "credalis": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

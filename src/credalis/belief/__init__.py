@@ -1,0 +1,93 @@
+"""Arithmetic of mass functions: vectorised over the rows of a mass matrix.
+
+A mass matrix has one row per object and one column per focal set; `FocalSets` says
+what the columns stand for. A single mass function is a vector.
+"""
+
+from credalis.belief._combination import (
+    conflict,
+    conflict_matrix,
+    conjunctive,
+    dempster,
+    disjunctive,
+)
+from credalis.belief._distances import (
+    belief_distance,
+    jaccard_matrix,
+    jousselme_distance,
+)
+from credalis.belief._focal_sets import FocalSets
+from credalis.belief._mobius import (
+    commonality_to_masses,
+    implicability_to_masses,
+    masses_to_commonality,
+    masses_to_implicability,
+)
+from credalis.belief._relational import (
+    PAIR_COLUMNS,
+    PAIR_FOCAL_SETS,
+    paired_masses,
+    pairwise_blocks,
+    pairwise_masses,
+)
+from credalis.belief._transforms import (
+    belief,
+    commonality,
+    contour,
+    dempster_normalize,
+    empty_mass,
+    implicability,
+    pignistic,
+    plausibility,
+    plausibility_transform,
+    yager_normalize,
+)
+from credalis.belief._uncertainty import (
+    entropy,
+    is_bayesian,
+    is_certain,
+    is_consonant,
+    is_logical,
+    is_normalized,
+    is_vacuous,
+    nonspecificity,
+)
+
+__all__ = [
+    "PAIR_COLUMNS",
+    "PAIR_FOCAL_SETS",
+    "FocalSets",
+    "belief",
+    "belief_distance",
+    "commonality",
+    "commonality_to_masses",
+    "conflict",
+    "conflict_matrix",
+    "conjunctive",
+    "contour",
+    "dempster",
+    "dempster_normalize",
+    "disjunctive",
+    "empty_mass",
+    "entropy",
+    "implicability",
+    "implicability_to_masses",
+    "is_bayesian",
+    "is_certain",
+    "is_consonant",
+    "is_logical",
+    "is_normalized",
+    "is_vacuous",
+    "jaccard_matrix",
+    "jousselme_distance",
+    "masses_to_commonality",
+    "masses_to_implicability",
+    "nonspecificity",
+    "paired_masses",
+    "pairwise_blocks",
+    "pairwise_masses",
+    "pignistic",
+    "plausibility",
+    "plausibility_transform",
+    "yager_normalize",
+]

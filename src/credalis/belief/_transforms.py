@@ -1,0 +1,215 @@
+"""From masses to belief, plausibility, probabilities and normalised masses.
+
+All functions take masses of shape (..., n_focal_sets) and work row by row.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from credalis.belief._focal_sets import FocalSets, subsets_to_membership
+
+Masses = NDArray[np.float64]
+Subsets = FocalSets | Iterable[Iterable[int]] | None
+
+# A mass on the empty set this close to 1 leaves nothing to normalise.
+EMPTY_TOLERANCE = 1e-12
+
+
+def check_masses(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
+    """Masses as a float64 array whose last axis matches the focal sets."""
+    array = np.asarray(masses, dtype=np.float64)
+    if array.ndim == 0 or array.shape[-1] != len(focal_sets):
+        raise ValueError(
+            f"masses must have one column for each of the {len(focal_sets)} focal "
+            f"sets, got shape {array.shape}"
+        )
+    return array
+
+
+def belief(masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None) -> Masses:
+    """Bel(A) = Σ m(B) over non-empty B ⊆ A.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions.
+    focal_sets : FocalSets
+        What the columns stand for.
+    subsets : FocalSets or iterable of subsets, default=None
+        The sets A; None stands for the single clusters.
+
+    Returns
+    -------
+    array of shape (..., n_subsets)
+
+    Examples
+    --------
+    >>> from credalis.belief import FocalSets, belief
+    >>> focal_sets = FocalSets.full(2)
+    >>> belief([0.1, 0.2, 0.3, 0.4], focal_sets, [(0,), (0, 1)])
+    array([0.2, 0.9])
+    """
+    included = _is_included(focal_sets, subsets) & (focal_sets.cardinality > 0)[:, None]
+    return check_masses(masses, focal_sets) @ included.astype(float)
+
+
+def implicability(
+    masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None
+) -> Masses:
+    """b(A) = Σ m(B) over B ⊆ A, the empty set included: Bel(A) + m(∅).
+
+    Parameters as in `belief`.
+    """
+    included = _is_included(focal_sets, subsets)
+    return check_masses(masses, focal_sets) @ included.astype(float)
+
+
+def plausibility(
+    masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None
+) -> Masses:
+    """Pl(A) = Σ m(B) over B that meet A. Parameters as in `belief`."""
+    wanted = _membership(focal_sets, subsets).astype(float)
+    meets = focal_sets.membership.astype(float) @ wanted.T > 0
+    return check_masses(masses, focal_sets) @ meets.astype(float)
+
+
+def commonality(
+    masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None
+) -> Masses:
+    """Q(A) = Σ m(B) over B ⊇ A. Parameters as in `belief`."""
+    wanted = _membership(focal_sets, subsets).astype(float)
+    n_missing = (1.0 - focal_sets.membership) @ wanted.T
+    return check_masses(masses, focal_sets) @ (n_missing == 0).astype(float)
+
+
+def contour(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
+    """Contour function pl(ω) = Pl({ω}), shape (..., n_clusters)."""
+    return check_masses(masses, focal_sets) @ focal_sets.membership.astype(float)
+
+
+def pignistic(
+    masses: ArrayLike, focal_sets: FocalSets, *, normalize: bool = True
+) -> Masses:
+    """Pignistic probability BetP(ω) = Σ m(A) / |A| over A ∋ ω, divided by 1 - m(∅).
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions.
+    focal_sets : FocalSets
+        What the columns stand for.
+    normalize : bool, default=True
+        Divide by 1 - m(∅). A row with all mass on ∅ becomes uniform.
+
+    Returns
+    -------
+    array of shape (..., n_clusters)
+    """
+    shares = focal_sets.membership / np.maximum(focal_sets.cardinality, 1)[:, None]
+    values = check_masses(masses, focal_sets) @ shares
+    return _rows_sum_to_one(values) if normalize else values
+
+
+def plausibility_transform(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
+    """Contour function divided by its sum; uniform where all mass is on ∅."""
+    return _rows_sum_to_one(contour(masses, focal_sets))
+
+
+def empty_mass(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
+    """m(∅), zero where ∅ is not a focal set, shape (...,)."""
+    masses = check_masses(masses, focal_sets)
+    if focal_sets.empty_index is None:
+        return np.zeros(masses.shape[:-1])
+    return masses[..., focal_sets.empty_index]
+
+
+def dempster_normalize(
+    masses: ArrayLike, focal_sets: FocalSets
+) -> tuple[Masses, FocalSets]:
+    """m(A) / (1 - m(∅)) for non-empty A, and 0 on ∅.
+
+    A row with all mass on ∅ has no such normalisation; it becomes vacuous, for
+    nothing is known about it. If Ω is not a focal set it is appended in that case.
+
+    Returns
+    -------
+    masses : array of shape (..., n_focal_sets)
+    focal_sets : FocalSets
+        The given ones, with Ω if it had to be added.
+    """
+    masses = check_masses(masses, focal_sets)
+    on_empty = empty_mass(masses, focal_sets)
+    undefined = on_empty >= 1 - EMPTY_TOLERANCE
+    if undefined.any():
+        masses, focal_sets = _with_frame(masses, focal_sets)
+    normalized = masses.copy()
+    if focal_sets.empty_index is not None:
+        normalized[..., focal_sets.empty_index] = 0.0
+    # The sum of what is left equals 1 - m(∅) with less rounding.
+    total = normalized.sum(axis=-1)
+    normalized /= np.where(undefined, 1.0, total)[..., None]
+    if undefined.any():
+        normalized[undefined] = 0.0
+        normalized[undefined, focal_sets.frame_index] = 1.0
+    return normalized, focal_sets
+
+
+def yager_normalize(
+    masses: ArrayLike, focal_sets: FocalSets
+) -> tuple[Masses, FocalSets]:
+    """Move the mass of ∅ to Ω, which is appended if it is not a focal set.
+
+    Returns
+    -------
+    masses : array of shape (..., n_focal_sets)
+    focal_sets : FocalSets
+        The given ones, with Ω if it had to be added.
+    """
+    masses = check_masses(masses, focal_sets)
+    if focal_sets.empty_index is None:
+        return masses.copy(), focal_sets
+    masses, focal_sets = _with_frame(masses, focal_sets)
+    normalized = masses.copy()
+    normalized[..., focal_sets.frame_index] += masses[..., focal_sets.empty_index]
+    normalized[..., focal_sets.empty_index] = 0.0
+    return normalized, focal_sets
+
+
+def _membership(focal_sets: FocalSets, subsets: Subsets) -> NDArray[np.bool_]:
+    """Boolean (n_subsets, n_clusters) of the sets asked for."""
+    if subsets is None:
+        return np.eye(focal_sets.n_clusters, dtype=bool)
+    if isinstance(subsets, FocalSets):
+        if subsets.n_clusters != focal_sets.n_clusters:
+            raise ValueError(
+                f"subsets must be subsets of the same {focal_sets.n_clusters} "
+                f"clusters, got subsets of {subsets.n_clusters}"
+            )
+        return subsets.membership
+    return subsets_to_membership(subsets, focal_sets.n_clusters)
+
+
+def _is_included(focal_sets: FocalSets, subsets: Subsets) -> NDArray[np.bool_]:
+    """Boolean (n_focal_sets, n_subsets): is focal set j a subset of A?"""
+    outside = 1.0 - _membership(focal_sets, subsets)
+    return focal_sets.membership.astype(float) @ outside.T == 0
+
+
+def _with_frame(masses: Masses, focal_sets: FocalSets) -> tuple[Masses, FocalSets]:
+    """The same masses on a list that has Ω."""
+    if focal_sets.frame_index is not None:
+        return masses, focal_sets
+    extended = FocalSets.from_subsets(
+        focal_sets.n_clusters, focal_sets.subsets, frame=True
+    )
+    padding = [(0, 0)] * (masses.ndim - 1) + [(0, 1)]
+    return np.pad(masses, padding), extended
+
+
+def _rows_sum_to_one(values: Masses) -> Masses:
+    """Rows divided by their sum; rows of zeros become uniform."""
+    total = values.sum(axis=-1, keepdims=True)
+    known = total > EMPTY_TOLERANCE
+    return np.where(known, values / np.where(known, total, 1.0), 1.0 / values.shape[-1])

@@ -1,0 +1,10 @@
+"""The credal partition, the one result of every evidential clustering."""
+
+from credalis import _archive
+from credalis.belief import FocalSets
+from credalis.partition._partition import CredalPartition
+
+__all__ = ["CredalPartition"]
+
+_archive.register(FocalSets, to_state=FocalSets.to_dict, from_state=FocalSets.from_dict)
+_archive.register(CredalPartition)

@@ -1,0 +1,379 @@
+"""CredalPartition: the result of every evidential clustering."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from credalis import _archive, belief
+from credalis._checks import check_choice, check_integer
+from credalis.belief import FocalSets
+from credalis.belief._focal_sets import check_permutation
+from credalis.exceptions import InvalidMassError
+from credalis.partition import _classical, _presentation
+from credalis.partition._views import MassViews, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+HARD_RULES = ("plausibility", "belief", "pignistic")
+SET_RULES = ("maximum_mass", "interval_dominance")
+
+# Rounding of a solver; anything beyond is a mistake and is refused.
+_NEGATIVE_TOLERANCE = 1e-8
+_SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CredalPartition(MassViews):
+    """Mass functions of ``n_samples`` objects over common focal sets.
+
+    The masses are checked when the object is made: finite, not negative, each row
+    summing to one. Everything else is a view computed when it is first asked for.
+
+    Parameters
+    ----------
+    masses : array-like of shape (n_samples, n_focal_sets)
+        Row i is the mass function of object i. Sums within 1e-6 of 1 pass as rounding,
+        and so do values above -1e-8, which become 0; anything beyond is an error.
+    focal_sets : FocalSets
+        What the columns stand for.
+
+    Raises
+    ------
+    InvalidMassError
+        If the numbers are not mass functions; a ``ValueError``.
+
+    See Also
+    --------
+    CredalPartition.from_labels : hard partitions as a special case.
+    CredalPartition.from_fuzzy : fuzzy partitions.
+    CredalPartition.from_rough : rough partitions.
+    CredalPartition.from_possibilities : possibilistic partitions.
+
+    Examples
+    --------
+    >>> from credalis import CredalPartition, FocalSets
+    >>> partition = CredalPartition(
+    ...     [[0, 1, 0, 0], [0, 0.6, 0.2, 0.2], [0.1, 0, 0.7, 0.2], [0, 0, 0, 1]],
+    ...     FocalSets.full(2),
+    ... )
+    >>> partition.plausibility
+    array([[1. , 0. ],
+           [0.8, 0.4],
+           [0.2, 0.9],
+           [1. , 1. ]])
+    >>> partition.labels
+    array([0, 0, 1, 0])
+    >>> partition.is_ambiguous
+    array([False, False, False,  True])
+    """
+
+    masses: NDArray[np.float64]
+    focal_sets: FocalSets
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.focal_sets, FocalSets):
+            raise ValueError(
+                f"focal_sets must be a FocalSets, got {type(self.focal_sets).__name__}"
+            )
+        object.__setattr__(self, "masses", _checked(self.masses, self.focal_sets))
+
+    @classmethod
+    def from_labels(
+        cls, labels: ArrayLike, n_clusters: int | None = None
+    ) -> "CredalPartition":
+        """Hard partition: all mass of an object on its cluster.
+
+        Parameters
+        ----------
+        labels : array-like of int, shape (n_samples,)
+            Cluster of each object, 0 to n_clusters - 1; -1 stands for an object of no
+            cluster and becomes a mass on ∅.
+        n_clusters : int, default=None
+            None: one more than the largest label.
+        """
+        return cls(*_classical.masses_from_labels(labels, n_clusters))
+
+    @classmethod
+    def from_fuzzy(cls, memberships: ArrayLike) -> "CredalPartition":
+        """Fuzzy partition: memberships (n_samples, n_clusters) become Bayesian masses.
+
+        Rows must sum to one.
+        """
+        return cls(*_classical.masses_from_fuzzy(memberships))
+
+    @classmethod
+    def from_rough(cls, lower: ArrayLike, upper: ArrayLike) -> "CredalPartition":
+        """Rough partition: all mass of an object on the set of its possible clusters.
+
+        Parameters
+        ----------
+        lower, upper : array-like of bool, shape (n_samples, n_clusters)
+            Lower and upper approximations. An object in the lower approximation of a
+            cluster must be in the upper approximation of this cluster only. An object
+            in no upper approximation is an outlier.
+        """
+        return cls(*_classical.masses_from_rough(lower, upper))
+
+    @classmethod
+    def from_possibilities(cls, possibilities: ArrayLike) -> "CredalPartition":
+        """Possibilistic partition: the consonant masses with this contour function.
+
+        Parameters
+        ----------
+        possibilities : array-like of shape (n_samples, n_clusters)
+            Possibility of each cluster, in [0, 1]. What is missing to one in the
+            largest possibility of an object goes to ∅.
+        """
+        return cls(*_classical.masses_from_possibilities(possibilities))
+
+    def lower_approximation(self, rule: str = "maximum_mass") -> NDArray[np.bool_]:
+        """Objects whose set is a single cluster, as (n_samples, n_clusters).
+
+        Parameters
+        ----------
+        rule : {"maximum_mass", "interval_dominance"}, default="maximum_mass"
+            How an object gets its set of clusters.
+        """
+        sets = self._sets(rule)
+        return sets & (sets.sum(axis=1, keepdims=True) == 1)
+
+    def upper_approximation(self, rule: str = "maximum_mass") -> NDArray[np.bool_]:
+        """Objects whose set contains the cluster, as (n_samples, n_clusters)."""
+        return self._sets(rule).copy()
+
+    def decide(
+        self, rule: str = "plausibility", *, outlier: int | None = None
+    ) -> NDArray[Any]:
+        """Hard or set-valued decisions.
+
+        Parameters
+        ----------
+        rule : str, default="plausibility"
+            "plausibility", "belief" or "pignistic": the cluster that maximises it
+            (ties go to the lowest number). "maximum_mass": the focal set of largest
+            mass. "interval_dominance": the clusters that no other dominates.
+        outlier : int, default=None
+            Label for the objects of `is_outlier`, usually -1. None: they get the
+            cluster the rule says. For hard decisions only.
+
+        Returns
+        -------
+        array of int, shape (n_samples,), for a hard rule, or
+        array of bool, shape (n_samples, n_clusters), for a set-valued one.
+        """
+        check_choice("rule", rule, (*HARD_RULES, *SET_RULES))
+        if rule in SET_RULES:
+            if outlier is not None:
+                raise ValueError(
+                    f"outlier must be None for the set-valued rule {rule!r}, where an "
+                    f"outlier is a row without clusters, got {outlier!r}"
+                )
+            return self._sets(rule).copy()
+        labels = getattr(self, rule).argmax(axis=1)
+        if outlier is not None:
+            labels[self.is_outlier] = check_integer("outlier", outlier)
+        return labels
+
+    def set_names(self, rule: str = "maximum_mass") -> list[str]:
+        """Readable set of clusters of each object, as in "∅", "{1}", "{0,2}"."""
+        return _presentation.set_names(self._sets(rule))
+
+    def pairwise_masses(
+        self, rows: ArrayLike | None = None, columns: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Masses about pairs of objects: same cluster or different clusters.
+
+        Parameters
+        ----------
+        rows, columns : array-like of int, default=None
+            Objects; None stands for all. For many objects use `pairwise_blocks`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_columns, 4)
+            Masses of ∅, {same}, {different} and {same, different}.
+        """
+        first = self.masses if rows is None else self[rows].masses
+        second = self.masses if columns is None else self[columns].masses
+        return belief.pairwise_masses(first, self.focal_sets, second)
+
+    def pairwise_blocks(
+        self, *, max_bytes: int = 2**26
+    ) -> Iterator[tuple[slice, slice, NDArray[np.float64]]]:
+        """`pairwise_masses` of all pairs, block by block within a memory limit.
+
+        Yields ``(rows, columns, block)`` with ``rows.start <= columns.start``, so that
+        each pair of different objects occurs once, or twice in a diagonal block.
+        """
+        check_integer("max_bytes", max_bytes, at_least=1)
+        return belief.pairwise_blocks(self.masses, self.focal_sets, max_bytes=max_bytes)
+
+    def neighboring_clusters(self, n_neighbors: int = 1) -> list[tuple[int, int]]:
+        """Pairs of clusters that are among each other's most similar ones.
+
+        The second step of the two-step choice of focal sets: fit with singletons, then
+        add the pairs found here with ``FocalSets.pairs(n_clusters, pairs)``.
+
+        Parameters
+        ----------
+        n_neighbors : int, default=1
+            How many of the most similar clusters count as neighbours of a cluster.
+        """
+        check_integer("n_neighbors", n_neighbors, at_least=1)
+        similarity = self.cluster_similarity.copy()
+        np.fill_diagonal(similarity, -np.inf)
+        nearest = np.argsort(-similarity, axis=1, kind="stable")
+        nearest = nearest[:, : min(n_neighbors, self.n_clusters - 1)]
+        is_neighbor = np.zeros_like(similarity, dtype=bool)
+        np.put_along_axis(is_neighbor, nearest, True, axis=1)
+        mutual = np.triu(is_neighbor & is_neighbor.T)
+        return [(int(first), int(second)) for first, second in np.argwhere(mutual)]
+
+    def normalized(self, rule: str = "dempster") -> "CredalPartition":
+        """A copy with nothing on ∅.
+
+        Parameters
+        ----------
+        rule : {"dempster", "yager"}, default="dempster"
+            "dempster" divides by 1 - m(∅) and makes an object wholly on ∅ vacuous;
+            "yager" moves m(∅) to Ω. Ω is added to the focal sets if it is needed.
+        """
+        check_choice("rule", rule, ("dempster", "yager"))
+        normalize = (
+            belief.dempster_normalize if rule == "dempster" else belief.yager_normalize
+        )
+        return CredalPartition(*normalize(self.masses, self.focal_sets))
+
+    def relabel(self, new_labels: Iterable[int]) -> "CredalPartition":
+        """A copy in which cluster k is called ``new_labels[k]``.
+
+        If the relabelled focal sets are the same sets in another order, the columns
+        are put in the original order, so that only the masses change.
+        """
+        labels = check_permutation("new_labels", new_labels, self.n_clusters)
+        relabeled = self.focal_sets.relabel(labels)
+        if set(relabeled.subsets) == set(self.focal_sets.subsets):
+            columns = [relabeled.index(subset) for subset in self.focal_sets]
+            return CredalPartition(self.masses[:, columns], self.focal_sets)
+        return CredalPartition(self.masses, relabeled)
+
+    def __getitem__(self, objects: Any) -> "CredalPartition":
+        """The objects of a slice, of a list of numbers or of a boolean mask."""
+        index = objects
+        if not isinstance(index, slice):
+            index = np.atleast_1d(np.asarray(objects))
+            if index.size == 0:
+                index = index.astype(np.intp)
+        return CredalPartition(self.masses[index], self.focal_sets)
+
+    def __len__(self) -> int:
+        return self.n_samples
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CredalPartition):
+            return NotImplemented
+        return self.focal_sets == other.focal_sets and np.array_equal(
+            self.masses, other.masses
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def allclose(self, other: "CredalPartition", *, atol: float = 1e-8) -> bool:
+        """Whether focal sets are equal and masses differ by no more than atol."""
+        return (
+            self.focal_sets == other.focal_sets
+            and self.masses.shape == other.masses.shape
+            and np.allclose(self.masses, other.masses, rtol=0.0, atol=atol)
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"CredalPartition({self.n_samples} objects, {self.n_clusters} clusters, "
+            f"{len(self.focal_sets)} focal sets)"
+        )
+
+    def _repr_html_(self) -> str:
+        return _presentation.html(self)
+
+    def summary(self) -> str:
+        """Text about the clusters, the ambiguous objects and the outliers."""
+        return _presentation.summary(self)
+
+    def to_pandas(self, index: Any = None) -> "pd.DataFrame":
+        """Table with one row per object.
+
+        Columns: ``label``, ``set`` (of maximal mass), ``outlier``, ``ambiguous``,
+        ``doubt``, then ``pl {k}`` for the plausibilities and ``m A`` for the masses.
+
+        Parameters
+        ----------
+        index : array-like, default=None
+            Names of the objects.
+        """
+        return _presentation.to_pandas(self, index)
+
+    def to_polars(self) -> "pl.DataFrame":
+        """Table with one row per object; columns as in `to_pandas`."""
+        return _presentation.to_polars(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write arrays and JSON to one file; it appears whole or not at all."""
+        _archive.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "CredalPartition":
+        """Read a file written by `save`."""
+        return _archive.load(path, expected=cls)
+
+    def to_state(self) -> dict[str, Any]:
+        """What `save` stores."""
+        return {"masses": np.asarray(self.masses), "focal_sets": self.focal_sets}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "CredalPartition":
+        """Inverse of `to_state`."""
+        return cls(state["masses"], state["focal_sets"])
+
+    def _sets(self, rule: str) -> NDArray[np.bool_]:
+        check_choice("rule", rule, SET_RULES)
+        return getattr(self, f"{rule}_sets")
+
+
+def _checked(masses: ArrayLike, focal_sets: FocalSets) -> NDArray[np.float64]:
+    """A read-only float64 copy of the masses, or an InvalidMassError."""
+    try:
+        array = np.array(masses, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidMassError(
+            f"masses must be a matrix of numbers, got {type(masses).__name__}: {error}"
+        ) from error
+    if array.ndim != 2 or array.shape[1] != len(focal_sets):
+        raise InvalidMassError(
+            f"masses must have shape (n_samples, {len(focal_sets)}), one column for "
+            f"each focal set, got {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise InvalidMassError(
+            f"masses must be finite, got {array[row, column]} in row {row}, "
+            f"column {column}"
+        )
+    if array.min(initial=0.0) < -_NEGATIVE_TOLERANCE:
+        raise InvalidMassError(
+            f"masses must be >= 0, the smallest is {array.min():.3g}"
+        )
+    np.maximum(array, 0.0, out=array)
+    gaps = np.abs(array.sum(axis=1) - 1.0)
+    if gaps.max(initial=0.0) > _SUM_TOLERANCE:
+        row = int(gaps.argmax())
+        raise InvalidMassError(
+            f"each row of masses must sum to 1, row {row} sums to "
+            f"{array[row].sum():.9g}"
+        )
+    return read_only(array)

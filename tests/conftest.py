@@ -1,0 +1,49 @@
+"""Shared fixtures: seeds, and the data that may or may not be on this machine."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(params=[0, 1, 2])
+def seed(request):
+    """A few seeds, so that no test leans on a lucky one."""
+    return request.param
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """Read a file of values computed by an independent program."""
+    directory = os.environ.get("CREDALIS_REFERENCE")
+    if not directory:
+        pytest.skip("CREDALIS_REFERENCE does not name a directory of reference values")
+
+    def read(name):
+        path = Path(directory) / name
+        if path.suffix == ".json":
+            return json.loads(path.read_text())
+        return np.loadtxt(path, delimiter=",", skiprows=1 if "mass" in name else 0)
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def benchmark_data():
+    """Read a benchmark data set: ``benchmark_data("wine")`` is ``(X, y)``."""
+    if not os.environ.get("CREDALIS_DATA"):
+        pytest.skip("CREDALIS_DATA does not name a directory of benchmark data")
+    from credalis.datasets import fetch_benchmark
+
+    def read(name):
+        bunch = fetch_benchmark(name, download_if_missing=False)
+        return bunch.data, bunch.target
+
+    return read

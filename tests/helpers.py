@@ -1,0 +1,70 @@
+"""What several tests need: validity of a partition, hypothesis strategies."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from credalis import CredalPartition, FocalSets
+
+
+def assert_valid_partition(partition, n_samples=None):
+    """Masses are mass functions, and the views respect the order of evidence."""
+    assert isinstance(partition, CredalPartition)
+    masses = partition.masses
+    if n_samples is not None:
+        assert len(partition) == n_samples
+    assert masses.dtype == np.float64
+    assert not masses.flags.writeable
+    assert np.isfinite(masses).all()
+    assert (masses >= 0).all()
+    np.testing.assert_allclose(masses.sum(axis=1), 1.0, atol=1e-9)
+    inside = 1 - partition.outlier_mass[:, None]
+    assert (partition.belief <= partition.plausibility + 1e-12).all()
+    assert (partition.belief <= partition.pignistic * inside + 1e-9).all()
+    assert (partition.pignistic * inside <= partition.plausibility + 1e-9).all()
+
+
+def assert_decreasing(values, rtol=1e-10):
+    """Values never increase beyond rounding."""
+    values = np.asarray(values)
+    assert (np.diff(values) <= rtol * np.abs(values[:-1])).all(), values
+
+
+@st.composite
+def focal_set_lists(draw, min_clusters=2, max_clusters=4):
+    """Any focal sets: the usual builders, or an arbitrary list of subsets."""
+    n_clusters = draw(st.integers(min_clusters, max_clusters))
+    kind = draw(st.sampled_from(["singletons", "pairs", "full", "any"]))
+    if kind == "any":
+        every = FocalSets.full(n_clusters).subsets
+        chosen = draw(
+            st.lists(st.sampled_from(every), min_size=1, max_size=8, unique=True)
+        )
+        return FocalSets.from_subsets(n_clusters, chosen)
+    empty, frame = draw(st.booleans()), draw(st.booleans())
+    return getattr(FocalSets, kind)(n_clusters, empty=empty, frame=frame)
+
+
+@st.composite
+def mass_matrices(draw, focal_sets, min_rows=1, max_rows=6):
+    """Rows of masses, exact zeros included."""
+    n_rows = draw(st.integers(min_rows, max_rows))
+    weights = draw(
+        arrays(
+            np.float64,
+            (n_rows, len(focal_sets)),
+            elements=st.one_of(st.just(0.0), st.floats(0.001, 1.0)),
+        )
+    )
+    # A row of zeros becomes a mass on the first set.
+    weights[weights.sum(axis=1) == 0, 0] = 1.0
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+@st.composite
+def credal_partitions(draw, min_rows=1, max_rows=8, **sizes):
+    """Credal partitions of a few objects."""
+    focal_sets = draw(focal_set_lists(**sizes))
+    return CredalPartition(
+        draw(mass_matrices(focal_sets, min_rows, max_rows)), focal_sets
+    )
