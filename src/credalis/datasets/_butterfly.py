@@ -27,7 +27,7 @@ PROVENANCE = """\
 The coordinates printed in the literature on evidential clustering: Windham's eleven
 points (Windham, 1985) and an outlier. Equal to the Butterfly data of Denœux,
 "NN-EVCLUS: Neural network-based evidential clustering" (2021).
-Licence: twelve published points, given here without any file of another package."""
+Licence: published coordinates; no file of another package is included."""
 
 
 def load_butterfly() -> Bunch:
@@ -36,8 +36,7 @@ def load_butterfly() -> Bunch:
     The smallest set on which a credal partition says more than a fuzzy one: mass
     on {cluster 0, cluster 1} is expected for object 6 (row 5), which lies between
     the wings, and mass on the empty set for object 12 (row 11), which is far from
-    everything. It is Windham's set [1]_ with one outlier, as used in the literature
-    since [2]_.
+    everything. It is Windham's set [1]_ with one outlier, in the manner of [2]_.
 
     Returns
     -------

@@ -11,8 +11,8 @@ RandomState = int | np.random.RandomState | None
 Sample = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 FOUR_CLASS_LOCATIONS = np.array([[0.0, 0.0], [0.0, 4.0], [4.0, 0.0], [4.0, 4.0]])
-BANANA_ARC = (-7 * np.pi / 8, 3 * np.pi / 8)
-BANANA_SHIFT = -0.75
+BANANA_ARC = (-np.pi / 10, 11 * np.pi / 10)
+BANANA_SHIFT = np.array([1.0, 0.5])
 
 
 def make_four_class(
@@ -150,21 +150,22 @@ def make_bananas(
     n_samples: int = 500,
     *,
     radius: float = 5.0,
-    noise: float = 1.0,
+    noise: float = 0.5,
     shuffle: bool = True,
     random_state: RandomState = None,
 ) -> Sample:
     """Two interlocking banana-shaped clusters, in equal proportions.
 
-    Each cluster follows an arc of 225 degrees of a circle with radius r = `radius`,
-    blurred by Gaussian noise. With a uniform on [-7π/8, 3π/8] and e ~ N(0, noise² I)::
+    Each cluster follows an arc of 216 degrees of a circle with radius r = `radius`,
+    blurred by Gaussian noise. With a uniform on [-π/10, 11π/10] and
+    e ~ N(0, noise² I)::
 
-        cluster 0:  x =  r (cos a, sin a) + e
-        cluster 1:  x = -r (cos a, sin a) - 0.75 r (1, 1) + e
+        cluster 0:  x = r (cos a, sin a) + e
+        cluster 1:  x = r (1, 1/2) - r (cos a, sin a) + e
 
     so that the second arc is the first one turned by half a turn about the point
-    -0.375 r (1, 1), and the end of each lies in the hollow of the other. This is
-    the law of the *bananas* data of [1]_.
+    r (1/2, 1/4), and the end of each lies in the hollow of the other. No method with
+    one prototype per cluster separates them.
 
     Parameters
     ----------
@@ -172,7 +173,7 @@ def make_bananas(
         Number of objects, at least 2. If it is odd, cluster 0 has one object more.
     radius : float, default=5.0
         Radius of the arcs, > 0.
-    noise : float, default=1.0
+    noise : float, default=0.5
         Standard deviation of the noise in each coordinate, >= 0.
     shuffle : bool, default=True
         Whether the objects come in random order, or cluster by cluster.
@@ -185,11 +186,6 @@ def make_bananas(
         The objects.
     y : ndarray of shape (n_samples,)
         The cluster of each object, 0 or 1.
-
-    References
-    ----------
-    .. [1] F. Li, S. Li and T. Denœux, "k-CEVCLUS: Constrained evidential clustering
-       of large dissimilarity data", Knowledge-Based Systems, 142, 29-44, 2018.
 
     Examples
     --------

@@ -1,0 +1,366 @@
+"""What all estimators share: validation, restarts, fitted attributes, files."""
+
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController
+
+from credalis import _archive
+from credalis._checks import check_choice, check_integer, check_number
+from credalis._progress import Progress
+from credalis.belief import FocalSets
+from credalis.cluster._scale import count_distinct
+from credalis.exceptions import OutlierWarning
+from credalis.optimize import Trace
+from credalis.partition import CredalPartition
+
+FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
+
+# "auto" takes all pairs up to here: as many sets as the masses can be told apart on.
+_MAX_CLUSTERS_WITH_ALL_PAIRS = 4
+
+_DEFAULT_N_INIT = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Where one start of an algorithm ended.
+
+    Attributes
+    ----------
+    masses : array of shape (n_samples, n_focal_sets)
+        Masses of the objects.
+    trace : Trace
+        Losses and convergence.
+    per_cluster : dict of arrays
+        Fitted attributes whose first axis is the clusters.
+    other : dict
+        Further fitted attributes.
+    """
+
+    masses: NDArray[np.float64]
+    trace: Trace
+    per_cluster: dict[str, NDArray[Any]] = field(default_factory=dict)
+    other: dict[str, Any] = field(default_factory=dict)
+
+
+class BaseCredalClusterer(
+    ClusterMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+):
+    """Base of the evidential clustering estimators.
+
+    A subclass says what one start does (`_solve`) and what the masses of new objects
+    are (`_predict_masses`); everything around it is done here.
+    """
+
+    _outlier_advice = "scale the data"
+
+    @abstractmethod
+    def _solve(
+        self,
+        data: Any,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        *,
+        previous: Solution | None,
+        report: Callable[[int, float], None],
+    ) -> Solution:
+        """One run: from a random start, or from a previous solution with fewer sets."""
+
+    @abstractmethod
+    def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of the rows of X, needing little memory beyond the result."""
+
+    def _prepare(self, X: NDArray[np.float64], rng: np.random.RandomState) -> Any:
+        """What all starts share: the data, and parameters that depend on it."""
+        return X
+
+    def _check_solution(self, data: Any, solution: Solution) -> None:
+        """Warn of a solution that is not what the user hopes for."""
+
+    @property
+    def _has_fixed_order(self) -> bool:
+        """Whether the user has fixed which cluster has which number."""
+        return False
+
+    def fit(self, X, y=None):
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : ignored
+            Present for compatibility with pipelines and searches.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self._check_parameters()
+        self._check_enough_objects(X)
+        rng = check_random_state(self.random_state)
+        focal_sets = self._first_focal_sets()
+        # Every random number a start needs comes from its own seed, drawn here, so that
+        # the result does not depend on the order in which the starts run.
+        seeds = rng.randint(np.iinfo(np.int32).max, size=self._n_starts() + 1)
+        # Sums depend on the number of threads that add; one thread gives the same bits
+        # whatever else runs.
+        with _threads().limit(limits=1):
+            data = self._prepare(X, np.random.RandomState(seeds[0]))
+            solution = self._best_run(data, focal_sets, seeds[1:])
+            if isinstance(self.focal_sets, str) and self.focal_sets == "two-step":
+                focal_sets = _with_neighboring_pairs(solution.masses, focal_sets)
+                solution = self._best_run(
+                    data, focal_sets, seeds[1:2], previous=solution
+                )
+        self._check_solution(data, solution)
+        self._store(X, solution, focal_sets)
+        self._warn(solution)
+        return self
+
+    def predict_partition(self, X):
+        """Mass functions of the rows of X under the fitted model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        CredalPartition
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return CredalPartition(self._predict_masses(X), self.focal_sets_)
+
+    def predict(self, X):
+        """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""
+        return self.predict_partition(X).labels.copy()
+
+    def predict_proba(self, X):
+        """Pignistic probabilities, shape (n_samples, n_clusters).
+
+        Uniform for a row with all its mass on ∅.
+        """
+        return self.predict_partition(X).pignistic.copy()
+
+    def transform(self, X):
+        """Masses of the rows of X, shape (n_samples, n_focal_sets)."""
+        return self.predict_partition(X).masses.copy()
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the focal sets, the columns of `transform`."""
+        check_is_fitted(self)
+        return np.array(self.focal_sets_.names, dtype=object)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted estimator to a file that `credalis.load` reads.
+
+        The file holds arrays and JSON, never code; it appears whole or not at all.
+
+        Raises
+        ------
+        ValueError
+            If a parameter has no safe file form, for example a RandomState.
+        """
+        check_is_fitted(self)
+        _archive.save(self, path)
+
+    def to_state(self) -> dict[str, Any]:
+        """What `save` stores: parameters and fitted attributes."""
+        fitted = {
+            name: value
+            for name, value in vars(self).items()
+            if name.endswith("_") and not name.startswith("_")
+        }
+        return {"parameters": self.get_params(deep=False), "fitted": fitted}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "BaseCredalClusterer":
+        """Inverse of `to_state`."""
+        estimator = cls(**state["parameters"])
+        for name, value in state["fitted"].items():
+            setattr(estimator, name, value)
+        return estimator
+
+    def _check_parameters(self) -> None:
+        check_integer("n_clusters", self.n_clusters, at_least=1)
+        check_integer("max_iter", self.max_iter, at_least=1)
+        check_number("tol", self.tol, at_least=0)
+        check_integer("verbose", int(self.verbose), at_least=0)
+        if not isinstance(self.n_init, str):
+            check_integer("n_init", self.n_init, at_least=1)
+        else:
+            check_choice("n_init", self.n_init, ("auto",))
+
+    def _check_enough_objects(self, X: NDArray[np.float64]) -> None:
+        n_distinct = count_distinct(X, self.n_clusters)
+        if n_distinct < self.n_clusters:
+            raise ValueError(
+                f"n_clusters must not exceed the number of distinct rows of X, got "
+                f"n_clusters={self.n_clusters} and {n_distinct} distinct row(s)"
+            )
+
+    def _first_focal_sets(self) -> FocalSets:
+        """Focal sets of the first, and usually only, step."""
+        n_clusters = self.n_clusters
+        if isinstance(self.focal_sets, FocalSets):
+            if self.focal_sets.n_clusters != n_clusters:
+                raise ValueError(
+                    f"focal_sets must be about n_clusters={n_clusters} clusters, got "
+                    f"sets of {self.focal_sets.n_clusters} clusters"
+                )
+            if not self.focal_sets.membership.any(axis=0).all():
+                raise ValueError(
+                    "every cluster must be in a focal set, got focal_sets="
+                    f"{self.focal_sets!r}"
+                )
+            return self.focal_sets
+        if not isinstance(self.focal_sets, str) or self.focal_sets not in FOCAL_SETS:
+            listed = ", ".join(map(repr, FOCAL_SETS))
+            raise ValueError(
+                f"focal_sets must be one of {listed} or a FocalSets, "
+                f"got {self.focal_sets!r}"
+            )
+        few = n_clusters <= _MAX_CLUSTERS_WITH_ALL_PAIRS
+        if self.focal_sets == "full":
+            return FocalSets.full(n_clusters)
+        if self.focal_sets == "pairs" or (self.focal_sets == "auto" and few):
+            return FocalSets.pairs(n_clusters)
+        return FocalSets.singletons(n_clusters)
+
+    def _n_starts(self) -> int:
+        if not isinstance(self.n_init, str):
+            return self.n_init
+        return 1 if self._has_fixed_order else _DEFAULT_N_INIT
+
+    def _best_run(
+        self,
+        data: Any,
+        focal_sets: FocalSets,
+        seeds: NDArray[np.integer],
+        previous: Solution | None = None,
+    ) -> Solution:
+        """The solution of lowest loss over the starts."""
+        progress = Progress(
+            type(self).__name__,
+            n_runs=len(seeds),
+            max_iter=self.max_iter,
+            enabled=bool(self.verbose),
+        )
+        runs = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(_run)(self, data, focal_sets, seed, previous, progress, run)
+            for run, seed in enumerate(seeds)
+        )
+        progress.close()
+        return min(runs, key=lambda solution: solution.trace.loss)
+
+    def _store(
+        self, X: NDArray[np.float64], solution: Solution, focal_sets: FocalSets
+    ) -> None:
+        """Set the fitted attributes, clusters without objects last."""
+        partition = CredalPartition(solution.masses, focal_sets)
+        new_labels = np.arange(self.n_clusters)
+        if not self._has_fixed_order:
+            new_labels = _empty_clusters_last(partition)
+            if isinstance(self.focal_sets, FocalSets) and set(
+                focal_sets.relabel(new_labels)
+            ) != set(focal_sets):
+                # Other numbers would need other sets than those the user asked for.
+                new_labels = np.arange(self.n_clusters)
+        self.focal_sets_ = partition.relabel(new_labels).focal_sets
+        for name, values in solution.per_cluster.items():
+            setattr(self, name, values[np.argsort(new_labels)])
+        for name, value in solution.other.items():
+            setattr(self, name, value)
+        self.loss_ = solution.trace.loss
+        self.history_ = solution.trace.losses
+        self.n_iter_ = solution.trace.n_iter
+        # The code of predict_partition, so that predict(X) equals labels_.
+        self.partition_ = CredalPartition(self._predict_masses(X), self.focal_sets_)
+        self.labels_ = self.partition_.labels.copy()
+
+    def _warn(self, solution: Solution) -> None:
+        if self.n_clusters == 1:
+            # scikit-learn's own checks fit every clusterer with one cluster, so that
+            # this cannot be an error.
+            warnings.warn(
+                "n_clusters=1 tells only outliers from the rest: n_clusters should be "
+                ">= 2",
+                UserWarning,
+                stacklevel=3,
+            )
+        if not solution.trace.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge in max_iter={self.max_iter} "
+                "iterations: increase max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        share = self.partition_.is_outlier.mean()
+        if share > 0.5:
+            warnings.warn(
+                f"{share:.0%} of the objects are outliers: {self._outlier_advice}",
+                OutlierWarning,
+                stacklevel=3,
+            )
+
+
+def _run(
+    estimator: BaseCredalClusterer,
+    data: Any,
+    focal_sets: FocalSets,
+    seed: int,
+    previous: Solution | None,
+    progress: Progress,
+    run: int,
+) -> Solution:
+    """One start, possibly in another thread, process or machine."""
+    with _threads().limit(limits=1):
+        solution = estimator._solve(
+            data,
+            focal_sets,
+            np.random.RandomState(seed),
+            previous=previous,
+            report=lambda iteration, loss: progress.report(run, iteration, loss),
+        )
+    progress.finish(run)
+    return solution
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """The thread pools of this process; finding them takes milliseconds."""
+    return ThreadpoolController()
+
+
+def _with_neighboring_pairs(
+    masses: NDArray[np.float64], focal_sets: FocalSets
+) -> FocalSets:
+    """Singletons and the pairs of clusters that are each other's neighbours."""
+    partition = CredalPartition(masses, focal_sets)
+    return FocalSets.pairs(focal_sets.n_clusters, partition.neighboring_clusters())
+
+
+def _empty_clusters_last(partition: CredalPartition) -> NDArray[np.intp]:
+    """New numbers of the clusters: those without objects last, else as they were."""
+    sizes = np.bincount(partition.labels, minlength=partition.n_clusters)
+    order = np.argsort(sizes == 0, kind="stable")
+    new_labels = np.empty_like(order)
+    new_labels[order] = np.arange(len(order))
+    return new_labels

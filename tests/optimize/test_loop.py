@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from credalis.optimize import iterate
+
+
+def newton_step(x):
+    """Newton's iteration for the square root of 2, with the error as the loss."""
+    x = (x + 2 / x) / 2
+    return x, 1 + abs(x * x - 2)
+
+
+def test_loop_ends_at_the_fixed_point():
+    trace = iterate(newton_step, 1.0, tol=1e-12, max_iter=50)
+    assert trace.converged
+    assert trace.state == pytest.approx(np.sqrt(2), abs=1e-12)
+    assert trace.loss == trace.losses[-1]
+    assert trace.n_iter == len(trace.losses) < 50
+
+
+def test_loop_without_time_to_converge_says_so():
+    trace = iterate(newton_step, 1.0, tol=1e-12, max_iter=2)
+    assert not trace.converged
+    assert trace.n_iter == 2
+
+
+def test_zero_loss_is_convergence():
+    trace = iterate(lambda x: (x, 0.0), 1.0, tol=0.0, max_iter=50)
+    assert trace.converged
+    assert trace.n_iter == 2
+
+
+def test_tolerance_is_relative():
+    def slow(scale):
+        def step(x):
+            return x + 1, scale * (1 + 1 / x)
+
+        return step
+
+    short = iterate(slow(1e-9), 1.0, tol=1e-3, max_iter=1000).n_iter
+    assert short == iterate(slow(1e9), 1.0, tol=1e-3, max_iter=1000).n_iter
+
+
+def test_loss_that_is_not_a_number_is_an_error_with_advice():
+    with pytest.raises(ValueError, match=r"nan after iteration 1.*scale the input"):
+        iterate(lambda x: (x, np.nan), 1.0, tol=1e-3, max_iter=5)
+
+
+def test_every_iteration_is_reported():
+    seen = []
+    trace = iterate(
+        newton_step,
+        1.0,
+        tol=1e-12,
+        max_iter=50,
+        report=lambda iteration, loss: seen.append((iteration, loss)),
+    )
+    assert seen == list(enumerate(trace.losses.tolist(), start=1))
