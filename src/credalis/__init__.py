@@ -1,9 +1,30 @@
-"""Evidential clustering: mass functions over sets of clusters."""
+"""Evidential clustering: every object gets a mass function over sets of clusters.
 
-from credalis import belief
-from credalis.belief import FocalSets
-from credalis.partition import CredalPartition
-
-__all__ = ["CredalPartition", "FocalSets", "belief"]
+>>> from credalis import ECM
+>>> from credalis.datasets import make_four_class
+>>> X, _ = make_four_class(random_state=0)
+>>> partition = ECM(n_clusters=4, random_state=0).fit(X).partition_
+>>> partition
+CredalPartition(400 objects, 4 clusters, 12 focal sets)
+"""
 
 __version__ = "0.1.0"
+
+from credalis import belief, datasets, metrics, plots
+from credalis.belief import FocalSets
+from credalis.cluster import ECM
+from credalis.io import load
+from credalis.partition import CredalPartition
+from credalis.report import report
+
+__all__ = [
+    "ECM",
+    "CredalPartition",
+    "FocalSets",
+    "belief",
+    "datasets",
+    "load",
+    "metrics",
+    "plots",
+    "report",
+]

@@ -1,0 +1,1 @@
+"""Benchmarks: ratios against a named baseline, inside one run."""

@@ -1,0 +1,39 @@
+"""``python -m benchmarks [NAME ...]``: run benchmarks, print a table, write JSON."""
+
+import argparse
+import json
+from pathlib import Path
+
+from benchmarks import ecm, indices
+from benchmarks.harness import Skipped, environment, table
+
+BENCHMARKS = {"ecm": ecm.run, "indices": indices.run}
+RESULTS = Path(__file__).parent / "results"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    names = parser.parse_args().names or list(BENCHMARKS)
+    unknown = sorted(set(names) - set(BENCHMARKS))
+    if unknown:
+        parser.error(
+            f"unknown benchmark {unknown[0]!r}, known: {', '.join(BENCHMARKS)}"
+        )
+    RESULTS.mkdir(exist_ok=True)
+    for name in names:
+        try:
+            measurements = BENCHMARKS[name]()
+        except Skipped as reason:
+            print(f"{name}: skipped, {reason}\n")
+            continue
+        print(f"{name}\n{table(measurements)}\n")
+        content = {
+            "environment": environment(),
+            "measurements": [vars(measurement) for measurement in measurements],
+        }
+        path = RESULTS / f"{name}.json"
+        path.write_text(json.dumps(content, indent=1) + "\n")
+
+
+main()

@@ -1,0 +1,87 @@
+"""Timing of our code against a baseline, in turn, on one core."""
+
+import os
+import platform
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import sklearn
+from threadpoolctl import threadpool_limits
+
+import credalis
+
+
+class Skipped(Exception):  # noqa: N818
+    """A benchmark that cannot run here, with the reason."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Seconds of one piece of work done in two ways, the best of several runs."""
+
+    work: str
+    baseline: str
+    seconds: float
+    baseline_seconds: float
+    ratio: float
+
+
+def compare(work, ours, baseline_name, baseline, *, repeats=5, baseline_repeats=2):
+    """Time two functions in turn, so that noise hits both; the best run counts."""
+    ours_seconds, baseline_seconds = [], []
+    with threadpool_limits(limits=1):
+        for run in range(max(repeats, baseline_repeats)):
+            if run < repeats:
+                ours_seconds.append(seconds(ours))
+            if run < baseline_repeats:
+                baseline_seconds.append(seconds(baseline))
+    best, other = min(ours_seconds), min(baseline_seconds)
+    return Measurement(work, baseline_name, best, other, other / best)
+
+
+def seconds(function):
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def table(measurements):
+    """Aligned text."""
+    header = ("work", "baseline", "ours [s]", "baseline [s]", "ratio")
+    rows = [
+        (
+            m.work,
+            m.baseline,
+            f"{m.seconds:.4g}",
+            f"{m.baseline_seconds:.4g}",
+            f"{m.ratio:.1f}",
+        )
+        for m in measurements
+    ]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in (header, *rows)
+    )
+
+
+def environment():
+    return {
+        "credalis": credalis.__version__,
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+    }
+
+
+def benchmark_data(name):
+    """Standardised features of a benchmark set, or a Skipped that says what to do."""
+    from sklearn.preprocessing import StandardScaler
+
+    if not os.environ.get("CREDALIS_DATA"):
+        raise Skipped(f"CREDALIS_DATA does not name a directory with {name}.csv.gz")
+    X = credalis.datasets.fetch_benchmark(name, download_if_missing=False).data
+    return StandardScaler().fit_transform(X)

@@ -1,0 +1,14 @@
+"""Draw the pictures of the README with the library itself."""
+
+from pathlib import Path
+
+from credalis import ECM
+from credalis.datasets import make_four_class
+from credalis.plots import CredalPartitionDisplay
+
+HERE = Path(__file__).parent
+
+X, _ = make_four_class(random_state=0)
+ecm = ECM(n_clusters=4, random_state=0).fit(X)
+display = CredalPartitionDisplay.from_estimator(ecm, X).plot()
+display.figure_.savefig(HERE / "partition.png", dpi=130)

@@ -1,0 +1,39 @@
+"""``credalis demo``: a first look at what the library says about data."""
+
+import argparse
+from pathlib import Path
+
+from credalis import ECM, report
+from credalis.datasets import make_four_class
+
+_N_CLUSTERS = 4
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "demo",
+        help="cluster a built-in data set and write a report",
+        description="Cluster four overlapping groups with ECM, print a summary and "
+        "write a report.",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("report.html"),
+        help="the report to write (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed (default: %(default)s)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Cluster, print, write."""
+    X, _ = make_four_class(random_state=options.seed)
+    ecm = ECM(_N_CLUSTERS, random_state=options.seed).fit(X)
+    print(ecm.partition_.summary())
+    report(ecm, X, options.output)
+    print(f"\nReport written to {options.output.resolve()}")

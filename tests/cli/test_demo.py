@@ -1,0 +1,63 @@
+import subprocess
+import sys
+
+import pytest
+
+import credalis
+from credalis.cli import main
+
+
+def test_demo_prints_a_summary_and_writes_a_report(tmp_path, capsys):
+    path = tmp_path / "report.html"
+    assert main(["demo", "--output", str(path)]) == 0
+    shown = capsys.readouterr()
+    assert "Credal partition of 400 objects in 4 clusters" in shown.out
+    assert str(path) in shown.out
+    assert shown.err == ""
+    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_demo_is_reproducible(tmp_path, capsys):
+    for name in ("a.html", "b.html"):
+        main(["demo", "-o", str(tmp_path / name), "--seed", "3"])
+    first, second = capsys.readouterr().out.split("Report written")[:2]
+    assert first.strip() in second
+
+
+def test_error_is_one_line_that_says_what_is_wrong(tmp_path, capsys):
+    path = tmp_path / "missing" / "report.html"
+    assert main(["demo", "-o", str(path)]) == 1
+    shown = capsys.readouterr()
+    assert shown.err.startswith("credalis: error: ")
+    assert "missing" in shown.err
+    assert shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["demo", "--seed", "x"]])
+def test_wrong_usage_has_exit_code_two(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage: credalis" in capsys.readouterr().err
+
+
+def test_module_runs_as_a_command():
+    result = subprocess.run(
+        [sys.executable, "-m", "credalis", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.strip() == f"credalis {credalis.__version__}"
+
+
+def test_terminal_without_greek_letters_gets_a_question_mark(tmp_path):
+    code = "from credalis.cli import main; raise SystemExit(main(['demo']))"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        cwd=tmp_path,
+        env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "MPLBACKEND": "Agg"},
+    )
+    assert result.returncode == 0, result.stderr
+    assert b"ambiguous objects" in result.stdout

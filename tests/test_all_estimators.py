@@ -1,0 +1,269 @@
+"""The contract every estimator keeps."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import credalis
+from credalis import ECM, FocalSets
+from helpers import assert_valid_partition
+
+# The default and one further setting of each.
+ESTIMATORS = [
+    ECM(),
+    ECM(n_clusters=3, focal_sets="two-step", alpha=2.0, beta=1.5, delta=3.0),
+]
+
+
+@pytest.mark.filterwarnings("ignore:n_clusters=1:UserWarning")
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(params=ESTIMATORS, ids=repr)
+def estimator(request):
+    return clone(request.param).set_params(random_state=0)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_blobs(120, centers=4, cluster_std=1.2, random_state=3)[0]
+
+
+def test_fit_gives_a_valid_partition_and_attributes(estimator, X):
+    estimator.fit(X)
+    assert_valid_partition(estimator.partition_, n_samples=len(X))
+    assert estimator.partition_.focal_sets == estimator.focal_sets_
+    np.testing.assert_array_equal(estimator.labels_, estimator.partition_.labels)
+    assert estimator.loss_ == estimator.history_[-1]
+    assert len(estimator.history_) == estimator.n_iter_
+
+
+def test_prediction_on_the_training_data_is_the_fit(estimator, X):
+    estimator.fit(X)
+    assert estimator.predict_partition(X) == estimator.partition_
+    np.testing.assert_array_equal(estimator.predict(X), estimator.labels_)
+    np.testing.assert_array_equal(estimator.transform(X), estimator.partition_.masses)
+    np.testing.assert_array_equal(
+        estimator.predict_proba(X), estimator.partition_.pignistic
+    )
+
+
+def test_the_result_ignores_y(estimator, X, rng):
+    y = rng.integers(2, size=len(X))
+    assert clone(estimator).fit(X, y).partition_ == estimator.fit(X).partition_
+
+
+def test_same_seed_same_bits_for_any_number_of_jobs(estimator, X, seed):
+    estimator.set_params(random_state=seed, n_init=3)
+    alone = clone(estimator).set_params(n_jobs=1).fit(X)
+    together = clone(estimator).set_params(n_jobs=2).fit(X)
+    assert alone.partition_ == together.partition_
+    np.testing.assert_array_equal(alone.history_, together.history_)
+
+
+def test_processes_give_the_same_bits_as_threads(estimator, X):
+    estimator.set_params(n_init=2)
+    alone = clone(estimator).fit(X)
+    with parallel_config(backend="loky", n_jobs=2):
+        together = clone(estimator).fit(X)
+    assert alone.partition_ == together.partition_
+
+
+def test_more_starts_never_give_a_higher_loss(estimator, X):
+    one = clone(estimator).set_params(n_init=1).fit(X)
+    many = clone(estimator).set_params(n_init=8).fit(X)
+    assert many.loss_ <= one.loss_ * (1 + 1e-6)
+
+
+def test_copies_are_equal(estimator, X, tmp_path):
+    estimator.fit(X)
+    path = tmp_path / "model.credalis"
+    estimator.save(path)
+    for copy in (pickle.loads(pickle.dumps(estimator)), credalis.load(path)):
+        assert type(copy) is type(estimator)
+        assert copy.get_params() == estimator.get_params()
+        assert copy.partition_ == estimator.partition_
+        assert copy.predict_partition(X + 0.1) == estimator.predict_partition(X + 0.1)
+        np.testing.assert_array_equal(copy.history_, estimator.history_)
+
+
+def test_unfitted_estimator_is_not_saved(estimator, tmp_path):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        estimator.save(tmp_path / "model.credalis")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parameter_without_a_file_form_is_named(estimator, X, tmp_path):
+    estimator.set_params(random_state=np.random.RandomState(0)).fit(X)
+    with pytest.raises(ValueError, match=r"random_state cannot be saved.*skops"):
+        estimator.save(tmp_path / "model.credalis")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_data_frames_keep_their_names(estimator, X, frame):
+    table = frame({"height": X[:, 0], "weight": X[:, 1]})
+    estimator.fit(table)
+    assert estimator.feature_names_in_.tolist() == ["height", "weight"]
+    np.testing.assert_array_equal(estimator.predict(table), estimator.labels_)
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_transform_returns_frames_named_after_the_focal_sets(estimator, X, output):
+    frame = estimator.set_output(transform=output).fit_transform(X)
+    assert list(frame.columns) == list(estimator.focal_sets_.names)
+
+
+def test_estimator_works_in_a_pipeline_and_a_search(estimator, X):
+    pipeline = make_pipeline(StandardScaler(), estimator)
+    assert len(pipeline.fit_predict(X)) == len(X)
+
+    def negative_nonspecificity(fitted, X, y=None):
+        return -fitted.predict_partition(X).average_nonspecificity
+
+    search = GridSearchCV(
+        estimator, {"n_clusters": [2, 3, 4]}, scoring=negative_nonspecificity, cv=3
+    )
+    assert search.fit(X).best_params_["n_clusters"] in (2, 3, 4)
+
+
+def test_sparse_data_is_refused(estimator, X):
+    from scipy.sparse import csr_array
+
+    with pytest.raises(TypeError, match="Sparse data"):
+        estimator.fit(csr_array(X))
+
+
+def test_sample_weights_are_refused(estimator, X):
+    with pytest.raises(TypeError, match="sample_weight"):
+        estimator.fit(X, sample_weight=np.ones(len(X)))
+
+
+@pytest.mark.parametrize(
+    ("focal_sets", "n_clusters", "expected"),
+    [
+        ("auto", 4, FocalSets.pairs(4)),
+        ("auto", 5, FocalSets.singletons(5)),
+        ("singletons", 3, FocalSets.singletons(3)),
+        ("pairs", 5, FocalSets.pairs(5)),
+        ("full", 3, FocalSets.full(3)),
+        (FocalSets.pairs(3, [(0, 1)]), 3, FocalSets.pairs(3, [(0, 1)])),
+    ],
+)
+def test_focal_sets_are_the_ones_asked_for(
+    estimator, X, focal_sets, n_clusters, expected
+):
+    estimator.set_params(n_clusters=n_clusters, focal_sets=focal_sets)
+    assert estimator.fit(X).focal_sets_ == expected
+
+
+def test_two_steps_add_only_some_pairs(estimator, X):
+    estimator.set_params(n_clusters=4, focal_sets="two-step")
+    focal_sets = estimator.fit(X).focal_sets_
+    assert set(FocalSets.singletons(4)) < set(focal_sets) < set(FocalSets.pairs(4))
+
+
+def test_verbose_writes_to_standard_error_only(estimator, X, capsys):
+    estimator.set_params(verbose=1).fit(X)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "loss" in shown.err
+
+
+BAD_DATA = {
+    "NaN": ([[0.0, np.nan], [1, 2], [3, 4]], "NaN"),
+    "infinity": ([[0.0, np.inf], [1, 2], [3, 4]], "infinity"),
+    "text": ([["a", "b"], ["c", "d"], ["e", "f"]], "string|could not convert"),
+    "ragged": ([[0.0, 1.0], [1.0], [2.0, 3.0]], "inhomogeneous|setting an array"),
+    "no rows": (np.empty((0, 2)), "0 sample"),
+    "no columns": (np.empty((5, 0)), "0 feature"),
+    "one row": ([[0.0, 1.0]], "1 sample"),
+    "a vector": ([0.0, 1.0, 2.0], "1D array"),
+    "duplicates": (np.ones((10, 2)), r"n_clusters must not exceed.*1 distinct"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_DATA)
+def test_bad_data_is_a_value_error_that_says_what_came(estimator, kind):
+    data, message = BAD_DATA[kind]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(data)
+
+
+BAD_PARAMETERS = [
+    ({"n_clusters": 0}, r"n_clusters must be an integer >= 1, got 0"),
+    ({"n_clusters": 2.0}, r"n_clusters must be an integer >= 1, got 2.0"),
+    ({"n_clusters": "2"}, r"n_clusters must be an integer >= 1, got '2'"),
+    ({"n_clusters": 500}, r"n_clusters must not exceed.*n_clusters=500 and 120"),
+    ({"n_init": 0}, r"n_init must be an integer >= 1, got 0"),
+    ({"n_init": "many"}, r"n_init must be one of 'auto', got 'many'"),
+    ({"max_iter": 0}, r"max_iter must be an integer >= 1, got 0"),
+    ({"tol": -1.0}, r"tol must be a finite number >= 0, got -1.0"),
+    ({"focal_sets": "triples"}, r"focal_sets must be one of .* got 'triples'"),
+    ({"focal_sets": 3}, r"focal_sets must be one of .* got 3"),
+    (
+        {"focal_sets": FocalSets.full(5), "n_clusters": 3},
+        r"focal_sets must be about n_clusters=3 clusters, got sets of 5",
+    ),
+    (
+        {"focal_sets": FocalSets.from_subsets(2, [(), (0,)]), "n_clusters": 2},
+        r"every cluster must be in a focal set",
+    ),
+    ({"focal_sets": "full", "n_clusters": 13}, r"n_clusters .* <= 12, got 13"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
+def test_bad_parameter_is_a_value_error_that_names_it(
+    estimator, X, parameters, message
+):
+    with pytest.raises(ValueError, match=message):
+        estimator.set_params(**parameters).fit(X)
+
+
+def test_wrong_number_of_features_at_prediction(estimator, X):
+    with pytest.raises(ValueError, match="expecting 2 features"):
+        estimator.fit(X).predict(np.ones((3, 5)))
+
+
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning")
+def test_one_cluster_is_a_warning(estimator, X):
+    with pytest.warns(UserWarning, match="n_clusters=1 tells only outliers"):
+        estimator.set_params(n_clusters=1).fit(X)
+    assert_valid_partition(estimator.partition_)
+
+
+def test_constant_column_changes_nothing_of_the_partition(estimator, X):
+    padded = np.column_stack([X, np.full(len(X), 7.0)])
+    np.testing.assert_allclose(
+        clone(estimator).fit(padded).partition_.plausibility,
+        estimator.fit(X).partition_.plausibility,
+        atol=1e-6,
+    )
+
+
+def test_one_column_is_enough(estimator, X):
+    assert_valid_partition(estimator.fit(X[:, :1]).partition_, n_samples=len(X))
+
+
+def test_as_many_clusters_as_objects(estimator):
+    X = np.array([[0.0], [1.0], [5.0]])
+    estimator.set_params(n_clusters=3)
+    assert sorted(estimator.fit(X).labels_) == [0, 1, 2]

@@ -1,0 +1,47 @@
+import os
+import stat
+
+import pytest
+
+from credalis._files import atomic_write
+
+
+def test_file_appears_when_the_block_ends(tmp_path):
+    path = tmp_path / "result.txt"
+    with atomic_write(path) as stream:
+        stream.write(b"whole")
+        assert not path.exists()
+    assert path.read_bytes() == b"whole"
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_failed_block_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "result.txt"
+    path.write_bytes(b"old")
+
+    def fail():
+        with atomic_write(path) as stream:
+            stream.write(b"half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_file_has_the_usual_permissions(tmp_path):
+    ordinary, ours = tmp_path / "ordinary", tmp_path / "ours"
+    ordinary.write_bytes(b"")
+    with atomic_write(ours) as stream:
+        stream.write(b"")
+    assert stat.S_IMODE(ours.stat().st_mode) == stat.S_IMODE(ordinary.stat().st_mode)
+
+
+def test_missing_directory_is_named(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match="missing"),
+        atomic_write(tmp_path / "missing" / "result.txt"),
+    ):
+        pass

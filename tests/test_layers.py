@@ -1,0 +1,82 @@
+"""Imports go one way: a module imports only from lower layers."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import credalis
+
+ROOT = Path(credalis.__file__).parent
+
+LAYERS = [
+    {"exceptions", "_checks", "_files", "_progress"},
+    {"belief", "optimize", "_archive"},
+    {"partition"},
+    {"metrics", "plots", "datasets"},
+    {"cluster"},
+    {"io", "report"},
+    {"cli"},
+    {"__main__"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+OPTIONAL = {"matplotlib", "pandas", "polars", "torch", "dask", "plotly"}
+
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+def subject(path):
+    """First component below the package: ``belief`` for belief/_mobius.py."""
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def imported_names(tree):
+    """(dotted name, is it inside a function or only for type checkers) of imports."""
+    guarded = set()
+    for node in ast.walk(tree):
+        is_guard = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or (
+            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        )
+        if is_guard:
+            guarded.update(id(inner) for inner in ast.walk(node))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            module = node.module
+            names = (
+                [f"{module}.{alias.name}" for alias in node.names]
+                if module == "credalis"
+                else [module]
+            )
+        else:
+            continue
+        for name in names:
+            yield name, id(node) in guarded
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_module_imports_only_from_lower_layers(path):
+    name = subject(path)
+    assert name in LEVEL, f"{name} is missing from the list of layers"
+    for imported, is_guarded in imported_names(ast.parse(path.read_text())):
+        parts = imported.split(".")
+        if is_guarded:
+            continue
+        assert parts[0] not in OPTIONAL, f"{imported} is optional: import it where used"
+        if parts[0] != "credalis" or parts[1] == name:
+            continue
+        assert LEVEL[parts[1]] < LEVEL[name], f"{name} imports {imported}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_module_is_short_enough_to_read(path):
+    assert len(path.read_text().splitlines()) <= 400
+
+
+def test_belief_needs_only_numpy():
+    for path in (ROOT / "belief").glob("*.py"):
+        for imported, _ in imported_names(ast.parse(path.read_text())):
+            assert not imported.startswith(("scipy", "sklearn")), path
