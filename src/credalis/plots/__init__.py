@@ -1,0 +1,20 @@
+"""Pictures of credal partitions: Displays hold computed arrays and draw on demand.
+
+The class methods ``from_...`` of a Display compute what is to be seen; its method
+``plot`` draws it, on a new figure or on given axes, as often as wished. matplotlib is
+imported when something is drawn, not before.
+"""
+
+from credalis.plots._consistency import ConsistencyDisplay
+from credalis.plots._contour import ContourDisplay
+from credalis.plots._history import HistoryDisplay
+from credalis.plots._mass import MassDisplay
+from credalis.plots._partition import CredalPartitionDisplay
+
+__all__ = [
+    "ConsistencyDisplay",
+    "ContourDisplay",
+    "CredalPartitionDisplay",
+    "HistoryDisplay",
+    "MassDisplay",
+]

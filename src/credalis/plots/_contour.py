@@ -1,0 +1,320 @@
+"""ContourDisplay: what an estimator says all over the plane."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from credalis._checks import check_integer
+from credalis.plots._axes import import_pyplot, tidy
+from credalis.plots._palette import INK, SEQUENTIAL
+from credalis.plots._panels import check_selection, choose_panels
+from credalis.plots._projection import check_feature_names, check_features
+from credalis.plots._scatter import MAX_OUTLINED, point_size
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEVELS = np.linspace(0, 1, 11)
+_ROWS_AT_ONCE = 2**14
+_MARGIN = 0.08
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ContourDisplay:
+    """Plausibilities, masses or doubt over the plane, one panel for each.
+
+    For estimators that predict, fitted to two features. Contours are at 0, 0.1, ..., 1;
+    the training objects show through.
+
+    Use `from_estimator` to make a display.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (grid_resolution,)
+        Coordinates of the grid.
+    values : array of shape (n_panels, grid_resolution, grid_resolution)
+        ``values[p, i, j]`` is what panel p shows at ``(x[j], y[i])``, in [0, 1].
+    panel_names : list of str
+        Titles of the panels.
+    points : array of shape (n_samples, 2)
+        The training objects.
+    axis_labels : tuple of two str
+        Names of the features.
+    response : str
+        What the values are.
+
+    Attributes
+    ----------
+    axes_ : array of matplotlib Axes, shape (n_panels,)
+        Axes of the last drawing.
+    figure_ : matplotlib Figure
+        Figure of the last drawing.
+
+    See Also
+    --------
+    CredalPartitionDisplay : the objects in the plane.
+
+    Examples
+    --------
+    >>> from credalis import CredalPartition
+    >>> from credalis.plots import ContourDisplay
+    >>> class Halves:
+    ...     def predict_partition(self, X):
+    ...         return CredalPartition.from_labels((X[:, 0] > 0).astype(int), 2)
+    >>> display = ContourDisplay.from_estimator(
+    ...     Halves(), [[-1, 0], [1, 1]], grid_resolution=20
+    ... )
+    >>> display.panel_names
+    ['cluster 0', 'cluster 1']
+    >>> display.values.shape
+    (2, 20, 20)
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    values: NDArray[np.float64]
+    panel_names: list[str]
+    points: NDArray[np.float64]
+    axis_labels: tuple[str, str]
+    response: str
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        *,
+        response: str = "plausibility",
+        cluster: int | Iterable[int] | None = None,
+        focal_set: Any = None,
+        grid_resolution: int = 200,
+        feature_names: Sequence[str] | None = None,
+        ax: "Axes | Sequence[Axes] | None" = None,
+    ) -> "ContourDisplay":
+        """Make a display from a fitted estimator and the data it was fitted to.
+
+        Parameters
+        ----------
+        estimator : object with ``predict_partition``
+            A fitted clusterer that predicts.
+        X : array-like of shape (n_samples, 2)
+            The data it was fitted to; they fix the part of the plane that is shown.
+        response : str, default="plausibility"
+            "plausibility", "belief" or "pignistic": a panel for each cluster. "mass": a
+            panel for each focal set. "doubt" or "nonspecificity": one panel.
+        cluster : int or iterable of int, default=None
+            Clusters to show; None shows all.
+        focal_set : subset, name, or list of these, default=None
+            Focal sets to show for response="mass", as in ``(0, 1)``, ``"Ω"``,
+            ``"{0,1}"`` or ``[(), (0,)]``; None shows all.
+        grid_resolution : int, default=200
+            Number of grid points in each direction.
+        feature_names : sequence of two str, default=None
+            None: the columns of X if it is a data frame, else numbers.
+        ax : matplotlib Axes or sequence of them, default=None
+            Axes to draw on at once, one for each panel; None: nothing is drawn before
+            `plot`.
+
+        Returns
+        -------
+        ContourDisplay
+        """
+        check_integer("grid_resolution", grid_resolution, at_least=2)
+        check_selection(response, cluster, focal_set)
+        points = _checked_points(estimator, X)
+        first, second = check_feature_names(feature_names, X, 2, estimator)
+        x, y = (_spread(column, grid_resolution) for column in points.T)
+        grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        values, names = _predicted(estimator, X, grid, response, cluster, focal_set)
+        display = cls(
+            x=x,
+            y=y,
+            values=values.reshape(-1, len(y), len(x)),
+            panel_names=names,
+            points=points,
+            axis_labels=(first, second),
+            response=response,
+        )
+        return display if ax is None else display.plot(ax=ax)
+
+    @property
+    def n_panels(self) -> int:
+        """Number of panels."""
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"ContourDisplay({self.response}: {', '.join(self.panel_names)})"
+
+    def plot(
+        self,
+        *,
+        ax: "Axes | Sequence[Axes] | None" = None,
+        title: str | None = None,
+        legend: bool = True,
+    ) -> "ContourDisplay":
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, default=None
+            Axes to draw on, one for each panel; None makes a figure.
+        title : str, default=None
+            Title above the panels.
+        legend : bool, default=True
+            Whether to add the colour bar that all panels share.
+
+        Returns
+        -------
+        ContourDisplay
+            The display itself, with ``axes_`` and ``figure_``.
+        """
+        plt = import_pyplot(self)
+        axes = self._new_axes(plt) if ax is None else self._checked_axes(ax)
+        for panel, values, name in zip(
+            axes, self.values, self.panel_names, strict=True
+        ):
+            filled = self._draw_panel(panel, values, name)
+        if ax is None:
+            self._label_outer(axes)
+        figure = axes[0].figure
+        if title is not None:
+            figure.suptitle(title, x=0.01, horizontalalignment="left")
+        if legend:
+            n_rows = -(-self.n_panels // _n_columns(self.n_panels)) if ax is None else 1
+            bar = figure.colorbar(
+                filled,
+                ax=list(axes),
+                shrink=0.8,
+                aspect=15 + 10 * n_rows,
+                pad=0.02,
+                ticks=LEVELS[::2],
+            )
+            bar.set_label(self.response)
+            bar.outline.set_visible(False)
+        self.axes_, self.figure_ = axes, figure
+        return self
+
+    def _new_axes(self, plt: Any) -> NDArray[Any]:
+        """A grid of panels in one figure."""
+        n_columns = _n_columns(self.n_panels)
+        n_rows = -(-self.n_panels // n_columns)
+        cell = 4.2 if self.n_panels == 1 else 2.9 if n_columns <= 2 else 2.3
+        _, grid = plt.subplots(
+            n_rows,
+            n_columns,
+            figsize=(cell * n_columns + 1.2, 0.9 * cell * n_rows + 0.6),
+            sharex=True,
+            sharey=True,
+            squeeze=False,
+            layout="constrained",
+        )
+        for unused in grid.ravel()[self.n_panels :]:
+            unused.remove()
+        return grid.ravel()[: self.n_panels]
+
+    def _checked_axes(self, ax: Any) -> NDArray[Any]:
+        axes = np.ravel(np.array(ax, dtype=object))
+        if len(axes) != self.n_panels:
+            raise ValueError(
+                f"ax must hold {self.n_panels} axes, one for each panel "
+                f"({', '.join(self.panel_names)}), got {len(axes)}"
+            )
+        return axes
+
+    def _draw_panel(self, ax: Any, values: NDArray[np.float64], name: str) -> Any:
+        """Filled contours, the objects upon them, lines on top."""
+        grid = (self.x, self.y, values)
+        filled = ax.contourf(*grid, levels=LEVELS, cmap=SEQUENTIAL, zorder=1)
+        n_samples = len(self.points)
+        ax.scatter(
+            *self.points.T,
+            s=0.25 * point_size(n_samples),
+            color=INK,
+            alpha=float(np.clip(6 / np.sqrt(n_samples), 0.05, 0.5)),
+            linewidths=0,
+            rasterized=n_samples > MAX_OUTLINED,
+            zorder=1.5,
+        )
+        # matplotlib warns about lines that would be nowhere.
+        if ((values.min() < LEVELS) & (values.max() > LEVELS)).any():
+            ax.contour(*grid, levels=LEVELS, colors="white", linewidths=0.5, zorder=2)
+        tidy(ax, grid=None)
+        ax.set_title(name, loc="left", fontsize="medium")
+        labels = dict(zip(("xlabel", "ylabel"), self.axis_labels, strict=True))
+        ax.set(xlim=self.x[[0, -1]], ylim=self.y[[0, -1]], **labels)
+        return filled
+
+    def _label_outer(self, axes: NDArray[Any]) -> None:
+        """Names of the features only where no panel follows below, or to the left."""
+        n_columns = _n_columns(self.n_panels)
+        for i, panel in enumerate(axes):
+            is_lowest, is_first = i + n_columns >= self.n_panels, i % n_columns == 0
+            panel.tick_params(labelbottom=is_lowest, labelleft=is_first)
+            if not is_lowest:
+                panel.set_xlabel("")
+            if not is_first:
+                panel.set_ylabel("")
+
+
+def _checked_points(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """The objects (n_samples, 2) of an estimator that predicts, or a ValueError."""
+    if not hasattr(estimator, "predict_partition"):
+        raise ValueError(
+            "estimator must predict, that is have predict_partition, got "
+            f"{type(estimator).__name__} without it"
+        )
+    points = check_features(X)
+    if points.shape[1] != 2:
+        raise ValueError(
+            f"X must have 2 features for contours over the plane, got {points.shape[1]}"
+        )
+    return points
+
+
+def _predicted(
+    estimator: Any,
+    X: Any,
+    grid: NDArray[np.float64],
+    response: str,
+    cluster: Any,
+    focal_set: Any,
+) -> tuple[NDArray[np.float64], list[str]]:
+    """Responses (n_panels, n_rows) at the points of a grid, and names of the panels."""
+    view = "masses" if response == "mass" else response
+    panels: dict[int, str] = {}
+    blocks = []
+    for start in range(0, len(grid), _ROWS_AT_ONCE):
+        rows = _like(X, grid[start : start + _ROWS_AT_ONCE])
+        partition = estimator.predict_partition(rows)
+        panels = panels or choose_panels(
+            partition.focal_sets, response, cluster, focal_set
+        )
+        values = getattr(partition, view).reshape(partition.n_samples, -1)
+        blocks.append(values[:, list(panels)])
+    # Rounding beyond 0 and 1 would leave holes in the contours.
+    return np.clip(np.vstack(blocks), 0.0, 1.0).T, list(panels.values())
+
+
+def _spread(column: NDArray[np.float64], n_points: int) -> NDArray[np.float64]:
+    """Equally spaced points over the range of a feature and a little beyond."""
+    low, high = column.min(), column.max()
+    room = _MARGIN * (high - low) or max(abs(low), 1.0) * _MARGIN
+    return np.linspace(low - room, high + room, n_points)
+
+
+def _like(X: Any, rows: NDArray[np.float64]) -> Any:
+    """Rows in the container that the estimator was fitted to, with the same names."""
+    if not hasattr(X, "columns"):
+        return rows
+    return type(X)(dict(zip(X.columns, rows.T, strict=True)))
+
+
+def _n_columns(n_panels: int) -> int:
+    """Columns of a grid that is about square, with few empty cells."""
+    if n_panels <= 3:
+        return n_panels
+    width = int(np.ceil(np.sqrt(n_panels)))
+    return min((width, width + 1), key=lambda columns: -n_panels % columns)
