@@ -6,6 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# A busy machine is slow, not wrong.
+settings.register_profile("credalis", deadline=None)
+settings.load_profile("credalis")
 
 
 @pytest.fixture(params=[0, 1, 2])

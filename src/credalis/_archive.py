@@ -8,13 +8,14 @@ registered objects, and back.
 
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from credalis._checks import check_integer
+from credalis._files import atomic_write
 
 FORMAT_VERSION = 1
 _HEADER = "credalis"
@@ -57,20 +58,8 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     text = json.dumps(header, ensure_ascii=False).encode()
     arrays[_HEADER] = np.frombuffer(text, dtype=np.uint8)
 
-    target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name}.", suffix=".part"
-    )
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            np.savez(stream, **arrays)  # type: ignore[arg-type]
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with atomic_write(path) as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
 
 
 def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:
@@ -92,9 +81,10 @@ def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:
     header, arrays = read(path)
     try:
         value = _decode(header["object"], arrays)
-    except (KeyError, TypeError, AttributeError) as error:
+    except Exception as error:
         raise ValueError(
-            f"{os.fspath(path)} is damaged: {type(error).__name__} {error}"
+            f"{os.fspath(path)} does not hold what it says, or it is damaged: "
+            f"{_described(error)}"
         ) from error
     if expected is not None and not isinstance(value, expected):
         raise ValueError(
@@ -106,28 +96,43 @@ def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:
 
 def read(path: str | os.PathLike[str]) -> tuple[State, dict[str, np.ndarray]]:
     """Header and arrays of a file, checked for format and version."""
-    # is_zipfile would call a file that does not exist "not an archive".
-    os.stat(path)
-    try:
-        if not zipfile.is_zipfile(path):
-            raise ValueError("it is not an archive of arrays")
-        with np.load(path, allow_pickle=False) as archive:
-            if _HEADER not in archive:
-                raise ValueError("there is no credalis header in it")
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(arrays.pop(_HEADER).tobytes())
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    # Opened here, so that a file that is missing or forbidden says so.
+    with open(path, "rb") as stream:
+        try:
+            if not zipfile.is_zipfile(stream):
+                raise ValueError("it is not an archive of arrays")
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as archive:
+                if _HEADER not in archive:
+                    raise ValueError("there is no credalis header in it")
+                header = json.loads(archive[_HEADER].tobytes())
+                version = check_integer("its format", header["format"], at_least=1)
+                writer = header["versions"]["credalis"]
+                # What a newer version wrote may be unreadable: it is left alone.
+                names = archive.files if version <= FORMAT_VERSION else []
+                arrays = {name: archive[name] for name in names if name != _HEADER}
+        except Exception as error:
+            # A flipped bit can ask for a password, another compression or 10^18
+            # numbers; NumPy and zipfile raise nearly everything on the way.
+            raise ValueError(
+                f"{os.fspath(path)} is not a file saved by credalis, or it is damaged: "
+                f"{_described(error)}"
+            ) from error
+    if version > FORMAT_VERSION:
         raise ValueError(
-            f"{os.fspath(path)} is not a file saved by credalis, or it is damaged: "
-            f"{error}"
-        ) from error
-    if header["format"] > FORMAT_VERSION:
-        raise ValueError(
-            f"{os.fspath(path)} has format {header['format']}, this version of "
-            f"credalis reads formats up to {FORMAT_VERSION}: it was written by "
-            f"credalis {header['versions'].get('credalis')}, please upgrade"
+            f"{os.fspath(path)} has format {version}, this version of credalis reads "
+            f"formats up to {FORMAT_VERSION}: it was written by credalis {writer}, "
+            "please upgrade"
         )
     return header, arrays
+
+
+def _described(error: Exception) -> str:
+    """What went wrong; a KeyError, for one, says nothing without its name."""
+    text = str(error)
+    if type(error) in (ValueError, zipfile.BadZipFile) and text:
+        return text
+    return f"{type(error).__name__} {text}".rstrip()
 
 
 def _encode(value: Any, arrays: dict[str, np.ndarray], *, where: str) -> Any:
@@ -167,7 +172,7 @@ def _encode_items(state: State, arrays: dict[str, np.ndarray], *, where: str) ->
 def _encode_array(
     value: np.ndarray, arrays: dict[str, np.ndarray], *, where: str
 ) -> State:
-    if value.dtype.kind == "O":
+    if value.dtype.hasobject:
         # Names of columns are object arrays of strings; anything else is refused.
         if not all(isinstance(item, str) for item in value.flat):
             raise ValueError(
@@ -216,9 +221,3 @@ def _versions() -> dict[str, str]:
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
     }
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

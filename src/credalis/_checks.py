@@ -4,6 +4,11 @@ from collections.abc import Collection
 from numbers import Integral, Real
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Rounding of a solver; anything beyond is a mistake and is refused.
+_NEGATIVE_TOLERANCE = 1e-8
+_SUM_TOLERANCE = 1e-6
 
 
 def check_integer(
@@ -34,7 +39,10 @@ def check_number(
     expected = f"a finite number{bounds}"
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be {expected}, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer or a fraction beyond 1e308
+        number = np.inf
     if (
         not np.isfinite(number)
         or (above is not None and number <= above)
@@ -43,6 +51,57 @@ def check_number(
     ):
         raise ValueError(f"{name} must be {expected}, got {value!r}")
     return number
+
+
+def check_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Values as a float64 array of their own, or a ValueError that names them.
+
+    Text is refused even where it spells a number.
+    """
+    try:
+        array = np.array(values)
+        is_text = array.dtype.kind in "UST" or (
+            array.dtype.kind == "O"
+            and any(isinstance(item, str) for item in array.flat)
+        )
+        if is_text or array.dtype.kind in "cmM":
+            raise TypeError(f"its type is {'text' if is_text else array.dtype}")
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
+        ) from error
+
+
+def check_finite(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same matrix, or a ValueError that says where it is not finite."""
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(
+            f"{name} must be finite, got {array[row, column]} in row {row}, "
+            f"column {column}"
+        )
+    return array
+
+
+def check_distributions(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same matrix if its rows are >= 0 and sum to 1, or a ValueError.
+
+    Rounding passes: values above -1e-8 are set to 0, in place, and sums may be 1e-6
+    away from 1.
+    """
+    check_finite(name, array)
+    if array.min(initial=0.0) < -_NEGATIVE_TOLERANCE:
+        raise ValueError(f"{name} must be >= 0, the smallest is {array.min():.3g}")
+    np.maximum(array, 0.0, out=array)
+    sums = array.sum(axis=1)
+    gaps = np.abs(sums - 1.0)
+    if gaps.max(initial=0.0) > _SUM_TOLERANCE:
+        row = int(gaps.argmax())
+        raise ValueError(
+            f"each row of {name} must sum to 1, row {row} sums to {sums[row]:.9g}"
+        )
+    return array
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
@@ -60,7 +119,7 @@ def _bounds(
     at_most: float | None = None,
 ) -> str:
     parts = [
-        f"{sign} {bound:g}"
+        f"{sign} {bound if isinstance(bound, Integral) else format(bound, 'g')}"
         for sign, bound in ((">", above), (">=", at_least), ("<=", at_most))
         if bound is not None
     ]

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from html import escape
 from os import PathLike
 from typing import Any
@@ -214,7 +214,7 @@ def _figure(display: Any, *, alt: str, caption: str, heading: str = "Partition")
 
 def _table(
     header: tuple[str, ...],
-    rows: list[tuple[str, ...]],
+    rows: Sequence[tuple[str, ...]],
     *,
     text_columns: Collection[int] = (),
 ) -> str:

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from credalis import ECM, CredalPartition, FocalSets
 from credalis.cluster._ecm import ecm_centers, ecm_costs, ecm_masses
+from credalis.cluster._starts import Solution
 from credalis.datasets import load_butterfly
 from credalis.exceptions import CollapseWarning, OutlierWarning
 from helpers import assert_decreasing, assert_valid_partition, focal_set_lists
@@ -144,7 +145,7 @@ def problems(draw):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning")
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(problems())
 def test_objective_never_increases(problem):
     X, ecm = problem
@@ -153,7 +154,7 @@ def test_objective_never_increases(problem):
     assert_valid_partition(ecm.partition_)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(problems(), st.integers(0, 1000))
 def test_centers_are_where_the_gradient_vanishes(problem, seed):
     X, ecm = problem
@@ -266,13 +267,23 @@ def test_relabelling_the_start_relabels_the_result(blobs):
 
 
 def test_empty_clusters_come_last():
-    masses = [[0, 0, 0.9, 0, 0.1], [0, 0, 0.2, 0.7, 0.1]]
-    from credalis.cluster._base import _empty_clusters_last
+    masses = np.array([[0, 0, 0.9, 0, 0.1], [0, 0, 0.2, 0.7, 0.1]])
+    solution = Solution(
+        masses, trace=None, per_cluster={"centers_": np.array([[9.0], [1.0], [2.0]])}
+    )
+    renumbered, focal_sets = ECM(3)._empty_clusters_last(
+        solution, FocalSets.singletons(3)
+    )
+    assert CredalPartition(renumbered.masses, focal_sets).labels.tolist() == [0, 1]
+    assert renumbered.per_cluster["centers_"].ravel().tolist() == [1.0, 2.0, 9.0]
 
-    partition = CredalPartition(masses, FocalSets.singletons(3))
-    assert partition.labels.tolist() == [1, 2]
-    renumbered = partition.relabel(_empty_clusters_last(partition))
-    assert renumbered.labels.tolist() == [0, 1]
+
+def test_asked_for_focal_sets_stay_when_a_cluster_is_empty():
+    focal_sets = FocalSets.pairs(3, [(0, 1)])
+    masses = np.array([[0, 0, 0, 0.9, 0.1, 0]])
+    solution = Solution(masses, trace=None)
+    ecm = ECM(3, focal_sets=focal_sets)
+    assert ecm._empty_clusters_last(solution, focal_sets) == (solution, focal_sets)
 
 
 def test_collapsed_prototypes_are_a_warning():

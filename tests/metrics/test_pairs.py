@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from credalis import CredalPartition, FocalSets
@@ -94,7 +94,6 @@ def test_worked_example(example):
     np.testing.assert_allclose(nonspecificity_index(example), 0.6566666667, atol=5e-11)
 
 
-@settings(deadline=None)
 @given(partition_pairs)
 def test_consistency_is_one_minus_the_mean_conflict_over_pairs(partitions):
     first, second = partitions
@@ -103,7 +102,6 @@ def test_consistency_is_one_minus_the_mean_conflict_over_pairs(partitions):
     )
 
 
-@settings(deadline=None)
 @given(credal_partitions(min_rows=2))
 def test_nonspecificity_is_the_mean_of_what_pairs_leave_open(partition):
     np.testing.assert_allclose(

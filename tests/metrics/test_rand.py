@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, rand_score
 
@@ -45,7 +45,6 @@ def test_hard_partitions_have_the_rand_index(kind, labels):
 
 
 @every_kind
-@settings(deadline=None)
 @given(partitions=partition_pairs)
 def test_index_is_symmetric_and_in_the_unit_interval(kind, partitions):
     first, second = partitions
@@ -57,7 +56,6 @@ def test_index_is_symmetric_and_in_the_unit_interval(kind, partitions):
 
 
 @every_kind
-@settings(deadline=None)
 @given(partitions=partition_pairs, random=st.randoms(use_true_random=False))
 def test_index_depends_neither_on_names_nor_on_order(kind, partitions, random):
     first, second = partitions

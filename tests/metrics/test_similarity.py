@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from credalis import CredalPartition, FocalSets
@@ -89,7 +89,6 @@ def test_distances_of_the_reference_program(reference):
 
 
 @pytest.mark.parametrize("distance", ["jousselme", "belief"])
-@settings(deadline=None)
 @given(partitions=partition_pairs)
 def test_similarity_is_one_minus_the_mean_distance_over_pairs(distance, partitions):
     np.testing.assert_allclose(

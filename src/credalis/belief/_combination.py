@@ -1,6 +1,7 @@
 """Combination of mass functions, and the conflict between them."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ from credalis.belief._transforms import (
     Masses,
     check_masses,
     dempster_normalize,
-    empty_mass,
+    nonempty_mass,
 )
 
 
@@ -107,7 +108,7 @@ def conjunctive(
         first_focal_sets,
         second,
         second_focal_sets,
-        set_operation=int.__and__,
+        set_operation=np.bitwise_and,
         transform=masses_to_commonality,
         inverse=commonality_to_masses,
     )
@@ -129,7 +130,7 @@ def disjunctive(
         first_focal_sets,
         second,
         second_focal_sets,
-        set_operation=int.__or__,
+        set_operation=np.bitwise_or,
         transform=masses_to_implicability,
         inverse=implicability_to_masses,
     )
@@ -151,7 +152,7 @@ def dempster(
         If two mass functions are in total conflict: the rule is undefined.
     """
     masses, focal_sets = conjunctive(first, first_focal_sets, second, second_focal_sets)
-    n_total = int((empty_mass(masses, focal_sets) >= 1 - EMPTY_TOLERANCE).sum())
+    n_total = int((nonempty_mass(masses, focal_sets) <= EMPTY_TOLERANCE).sum())
     if n_total:
         raise ValueError(
             "Dempster's rule needs mass functions that are not in total conflict, "
@@ -166,7 +167,7 @@ def _combine(
     second: ArrayLike,
     second_focal_sets: FocalSets | None,
     *,
-    set_operation: Callable[[int, int], int],
+    set_operation: np.ufunc,
     transform: Callable[[ArrayLike], Masses],
     inverse: Callable[[ArrayLike], Masses],
 ) -> tuple[Masses, FocalSets]:
@@ -199,26 +200,23 @@ def _combine(
 
 
 def _targets(
-    first: FocalSets, second: FocalSets, set_operation: Callable[[int, int], int]
+    first: FocalSets, second: FocalSets, set_operation: np.ufunc
 ) -> tuple[NDArray[np.intp], FocalSets]:
     """Which resulting focal set each pair of focal sets leads to, and their list."""
-    codes = [
-        [set_operation(a, b) for b in _binary_codes(second)]
-        for a in _binary_codes(first)
+    codes = set_operation.outer(_binary_codes(first), _binary_codes(second))
+    distinct, inverse = np.unique(codes, return_inverse=True)
+    subsets = [
+        tuple(k for k in range(first.n_clusters) if code >> k & 1)
+        for code in distinct.tolist()
     ]
-    n_clusters = first.n_clusters
-    subsets = {
-        code: tuple(k for k in range(n_clusters) if code >> k & 1)
-        for row in codes
-        for code in row
-    }
-    ordered = sorted(subsets, key=lambda code: (len(subsets[code]), subsets[code]))
-    position = {code: j for j, code in enumerate(ordered)}
-    targets = np.array(
-        [[position[code] for code in row] for row in codes], dtype=np.intp
-    )
-    return targets, FocalSets(n_clusters, tuple(subsets[code] for code in ordered))
+    order = sorted(range(len(subsets)), key=lambda j: (len(subsets[j]), subsets[j]))
+    position = np.argsort(order)
+    focal_sets = FocalSets(first.n_clusters, tuple(subsets[j] for j in order))
+    return position[inverse].reshape(codes.shape), focal_sets
 
 
-def _binary_codes(focal_sets: FocalSets) -> list[int]:
-    return [sum(1 << k for k in subset) for subset in focal_sets.subsets]
+def _binary_codes(focal_sets: FocalSets) -> NDArray[Any]:
+    """Bit k of number j: is cluster k in focal set j?"""
+    codes = [sum(1 << k for k in subset) for subset in focal_sets.subsets]
+    # Beyond 63 clusters Python's own integers take over.
+    return np.array(codes, dtype=np.int64 if focal_sets.n_clusters < 64 else object)

@@ -57,7 +57,7 @@ class FocalSets:
 
     def __post_init__(self) -> None:
         n_clusters = check_integer("n_clusters", self.n_clusters, at_least=1)
-        subsets = tuple(_checked_subset(subset, n_clusters) for subset in self.subsets)
+        subsets = tuple(_checked_subsets("subsets", self.subsets, n_clusters))
         if not subsets:
             raise ValueError("subsets must hold at least one focal set, got none")
         seen: set[Subset] = set()
@@ -104,7 +104,7 @@ class FocalSets:
                 )
             chosen: list[Subset] = list(combinations(range(n_clusters), 2))
         else:
-            chosen = sorted(_checked_subset(pair, n_clusters) for pair in pairs)
+            chosen = sorted(_checked_subsets("pairs", pairs, n_clusters))
             for pair in chosen:
                 if len(pair) != 2:
                     raise ValueError(f"pairs must hold two clusters each, got {pair}")
@@ -160,7 +160,7 @@ class FocalSets:
             Put Ω last if it is not in the list.
         """
         n_clusters = check_integer("n_clusters", n_clusters, at_least=1)
-        listed = [_checked_subset(subset, n_clusters) for subset in subsets]
+        listed = _checked_subsets("subsets", subsets, n_clusters)
         if empty and () not in listed:
             listed.insert(0, ())
         if frame and tuple(range(n_clusters)) not in listed:
@@ -239,11 +239,13 @@ class FocalSets:
         """Position of Ω, or None."""
         return self._positions.get(tuple(range(self.n_clusters)))
 
-    @property
+    @cached_property
     def is_full(self) -> bool:
         """Whether these are all subsets in the binary order of `full`."""
-        return len(self) == 2**self.n_clusters and self == FocalSets.full(
-            self.n_clusters
+        return (
+            self.n_clusters <= MAX_CLUSTERS_FULL
+            and len(self) == 2**self.n_clusters
+            and self == FocalSets.full(self.n_clusters)
         )
 
     def index(self, subset: Iterable[int]) -> int:
@@ -272,7 +274,12 @@ class FocalSets:
     @classmethod
     def from_dict(cls, state: dict[str, Any]) -> "FocalSets":
         """Inverse of `to_dict`."""
-        return cls(state["n_clusters"], tuple(map(tuple, state["subsets"])))
+        if not isinstance(state, dict) or not {"n_clusters", "subsets"} <= set(state):
+            raise ValueError(
+                "state must be a dictionary with n_clusters and subsets, "
+                f"got {state!r:.80}"
+            )
+        return cls(state["n_clusters"], state["subsets"])
 
     def to_json(self) -> str:
         """JSON text."""
@@ -301,7 +308,7 @@ def subsets_to_membership(
     subsets: Iterable[Iterable[int]], n_clusters: int
 ) -> NDArray[np.bool_]:
     """Boolean (n_subsets, n_clusters) matrix of a list of subsets."""
-    checked = [_checked_subset(subset, n_clusters) for subset in subsets]
+    checked = _checked_subsets("subsets", subsets, n_clusters)
     membership = np.zeros((len(checked), n_clusters), dtype=bool)
     for row, subset in zip(membership, checked, strict=True):
         row[list(subset)] = True
@@ -312,15 +319,28 @@ def check_permutation(
     name: str, order: Iterable[int], n_clusters: int
 ) -> NDArray[np.intp]:
     """A permutation of the clusters as an array, or a ValueError that names it."""
-    array = np.asarray(list(order))
-    if array.shape != (n_clusters,) or not np.array_equal(
-        np.sort(array), np.arange(n_clusters)
+    try:
+        array = np.asarray(list(order))
+    except (TypeError, ValueError):
+        array = np.asarray(order, dtype=object)
+    if (
+        array.dtype.kind not in "iu"
+        or array.shape != (n_clusters,)
+        or not np.array_equal(np.sort(array), np.arange(n_clusters))
     ):
         raise ValueError(
             f"{name} must be a permutation of 0, ..., {n_clusters - 1}, "
             f"got {array.tolist()}"
         )
     return array.astype(np.intp)
+
+
+def _checked_subsets(
+    name: str, subsets: Iterable[Iterable[int]], n_clusters: int
+) -> list[Subset]:
+    if not isinstance(subsets, Iterable):
+        raise ValueError(f"{name} must be an iterable of subsets, got {subsets!r}")
+    return [_checked_subset(subset, n_clusters) for subset in subsets]
 
 
 def _checked_subset(subset: Iterable[int], n_clusters: int) -> Subset:

@@ -19,7 +19,10 @@ EMPTY_TOLERANCE = 1e-12
 
 def check_masses(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """Masses as a float64 array whose last axis matches the focal sets."""
-    array = np.asarray(masses, dtype=np.float64)
+    try:
+        array = np.asarray(masses, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"masses must be an array of numbers: {error}") from error
     if array.ndim == 0 or array.shape[-1] != len(focal_sets):
         raise ValueError(
             f"masses must have one column for each of the {len(focal_sets)} focal "
@@ -125,6 +128,14 @@ def empty_mass(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     return masses[..., focal_sets.empty_index]
 
 
+def nonempty_mass(masses: Masses, focal_sets: FocalSets) -> Masses:
+    """1 - m(∅) as the sum of the other masses, shape (...,).
+
+    It has less rounding, and is a safe divisor when rows sum to one only roughly.
+    """
+    return masses[..., focal_sets.cardinality > 0].sum(axis=-1)
+
+
 def dempster_normalize(
     masses: ArrayLike, focal_sets: FocalSets
 ) -> tuple[Masses, FocalSets]:
@@ -140,15 +151,13 @@ def dempster_normalize(
         The given ones, with Ω if it had to be added.
     """
     masses = check_masses(masses, focal_sets)
-    on_empty = empty_mass(masses, focal_sets)
-    undefined = on_empty >= 1 - EMPTY_TOLERANCE
+    total = nonempty_mass(masses, focal_sets)
+    undefined = total <= EMPTY_TOLERANCE
     if undefined.any():
         masses, focal_sets = _with_frame(masses, focal_sets)
     normalized = masses.copy()
     if focal_sets.empty_index is not None:
         normalized[..., focal_sets.empty_index] = 0.0
-    # The sum of what is left equals 1 - m(∅) with less rounding.
-    total = normalized.sum(axis=-1)
     normalized /= np.where(undefined, 1.0, total)[..., None]
     if undefined.any():
         normalized[undefined] = 0.0

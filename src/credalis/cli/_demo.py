@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
-from credalis import ECM, report
+from credalis.cluster import ECM
 from credalis.datasets import make_four_class
+from credalis.report import report
 
 _N_CLUSTERS = 4
 

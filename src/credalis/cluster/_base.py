@@ -3,27 +3,22 @@
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache
 from os import PathLike
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import ThreadpoolController
 
 from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_number
-from credalis._progress import Progress
 from credalis.belief import FocalSets
 from credalis.cluster._scale import count_distinct
+from credalis.cluster._starts import Solution, best_start, one_thread
 from credalis.exceptions import OutlierWarning
-from credalis.optimize import Trace
 from credalis.partition import CredalPartition
 
 FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
@@ -32,28 +27,6 @@ FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
 _MAX_CLUSTERS_WITH_ALL_PAIRS = 4
 
 _DEFAULT_N_INIT = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """Where one start of an algorithm ended.
-
-    Attributes
-    ----------
-    masses : array of shape (n_samples, n_focal_sets)
-        Masses of the objects.
-    trace : Trace
-        Losses and convergence.
-    per_cluster : dict of arrays
-        Fitted attributes whose first axis is the clusters.
-    other : dict
-        Further fitted attributes.
-    """
-
-    masses: NDArray[np.float64]
-    trace: Trace
-    per_cluster: dict[str, NDArray[Any]] = field(default_factory=dict)
-    other: dict[str, Any] = field(default_factory=dict)
 
 
 class BaseCredalClusterer(
@@ -83,17 +56,33 @@ class BaseCredalClusterer(
     def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X, needing little memory beyond the result."""
 
-    def _prepare(self, X: NDArray[np.float64], rng: np.random.RandomState) -> Any:
+    def _validate(self, X: Any) -> NDArray[np.float64]:
+        """The data as a checked array."""
+        return validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+
+    def _prepare(
+        self,
+        X: NDArray[np.float64],
+        rng: np.random.RandomState,
+        **side_information: Any,
+    ) -> Any:
         """What all starts share: the data, and parameters that depend on it."""
         return X
 
     def _check_solution(self, data: Any, solution: Solution) -> None:
         """Warn of a solution that is not what the user hopes for."""
 
-    @property
-    def _has_fixed_order(self) -> bool:
+    def _has_fixed_order(self, data: Any) -> bool:
         """Whether the user has fixed which cluster has which number."""
         return False
+
+    def _n_starts(self, data: Any) -> int:
+        if not isinstance(self.n_init, str):
+            return self.n_init
+        return 1 if self._has_fixed_order(data) else _DEFAULT_N_INIT
+
+    def _max_iterations(self, data: Any) -> int:
+        return self.max_iter
 
     def fit(self, X, y=None):
         """Cluster the rows of X.
@@ -109,26 +98,28 @@ class BaseCredalClusterer(
         -------
         self
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        return self._fit(X)
+
+    def _fit(self, X: Any, **side_information: Any) -> "BaseCredalClusterer":
+        """Validate, run all starts, keep the best, store it."""
+        X = self._validate(X)
         self._check_parameters()
         self._check_enough_objects(X)
         rng = check_random_state(self.random_state)
         focal_sets = self._first_focal_sets()
-        # Every random number a start needs comes from its own seed, drawn here, so that
-        # the result does not depend on the order in which the starts run.
-        seeds = rng.randint(np.iinfo(np.int32).max, size=self._n_starts() + 1)
         # Sums depend on the number of threads that add; one thread gives the same bits
         # whatever else runs.
-        with _threads().limit(limits=1):
-            data = self._prepare(X, np.random.RandomState(seeds[0]))
-            solution = self._best_run(data, focal_sets, seeds[1:])
+        with one_thread():
+            data = self._prepare(X, _child(rng), **side_information)
+            # Every random number a start needs comes from its own seed, drawn first, so
+            # that the result does not depend on the order in which the starts run.
+            seeds = rng.randint(np.iinfo(np.int32).max, size=self._n_starts(data))
+            solution = best_start(self, data, focal_sets, seeds)
             if isinstance(self.focal_sets, str) and self.focal_sets == "two-step":
                 focal_sets = _with_neighboring_pairs(solution.masses, focal_sets)
-                solution = self._best_run(
-                    data, focal_sets, seeds[1:2], previous=solution
-                )
+                solution = best_start(self, data, focal_sets, seeds[:1], solution)
         self._check_solution(data, solution)
-        self._store(X, solution, focal_sets)
+        self._store(X, data, solution, focal_sets)
         self._warn(solution)
         return self
 
@@ -244,58 +235,50 @@ class BaseCredalClusterer(
             return FocalSets.pairs(n_clusters)
         return FocalSets.singletons(n_clusters)
 
-    def _n_starts(self) -> int:
-        if not isinstance(self.n_init, str):
-            return self.n_init
-        return 1 if self._has_fixed_order else _DEFAULT_N_INIT
-
-    def _best_run(
-        self,
-        data: Any,
-        focal_sets: FocalSets,
-        seeds: NDArray[np.integer],
-        previous: Solution | None = None,
-    ) -> Solution:
-        """The solution of lowest loss over the starts."""
-        progress = Progress(
-            type(self).__name__,
-            n_runs=len(seeds),
-            max_iter=self.max_iter,
-            enabled=bool(self.verbose),
-        )
-        runs = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_run)(self, data, focal_sets, seed, previous, progress, run)
-            for run, seed in enumerate(seeds)
-        )
-        progress.close()
-        return min(runs, key=lambda solution: solution.trace.loss)
-
     def _store(
-        self, X: NDArray[np.float64], solution: Solution, focal_sets: FocalSets
+        self,
+        X: NDArray[np.float64],
+        data: Any,
+        solution: Solution,
+        focal_sets: FocalSets,
     ) -> None:
         """Set the fitted attributes, clusters without objects last."""
-        partition = CredalPartition(solution.masses, focal_sets)
-        new_labels = np.arange(self.n_clusters)
-        if not self._has_fixed_order:
-            new_labels = _empty_clusters_last(partition)
-            if isinstance(self.focal_sets, FocalSets) and set(
-                focal_sets.relabel(new_labels)
-            ) != set(focal_sets):
-                # Other numbers would need other sets than those the user asked for.
-                new_labels = np.arange(self.n_clusters)
-        self.focal_sets_ = partition.relabel(new_labels).focal_sets
-        for name, values in solution.per_cluster.items():
-            setattr(self, name, values[np.argsort(new_labels)])
-        for name, value in solution.other.items():
+        if not self._has_fixed_order(data):
+            solution, focal_sets = self._empty_clusters_last(solution, focal_sets)
+        self.focal_sets_ = focal_sets
+        for name, value in {**solution.per_cluster, **solution.other}.items():
             setattr(self, name, value)
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter
         # The code of predict_partition, so that predict(X) equals labels_.
-        self.partition_ = CredalPartition(self._predict_masses(X), self.focal_sets_)
+        self.partition_ = CredalPartition(self._predict_masses(X), focal_sets)
         self.labels_ = self.partition_.labels.copy()
 
+    def _empty_clusters_last(
+        self, solution: Solution, focal_sets: FocalSets
+    ) -> tuple[Solution, FocalSets]:
+        """Renumber so that clusters without objects come last."""
+        labels = CredalPartition(solution.masses, focal_sets).labels
+        is_empty = np.bincount(labels, minlength=focal_sets.n_clusters) == 0
+        new_labels = np.argsort(np.argsort(is_empty, kind="stable"))
+        renamed = focal_sets.relabel(new_labels)
+        if set(renamed) == set(focal_sets):
+            columns = np.array([renamed.index(subset) for subset in focal_sets])
+            return solution.renumbered(new_labels, columns), focal_sets
+        if isinstance(self.focal_sets, FocalSets):
+            # Other numbers would need other sets than those the user asked for.
+            return solution, focal_sets
+        return solution.renumbered(new_labels, np.arange(len(renamed))), renamed
+
     def _warn(self, solution: Solution) -> None:
+        if solution.is_interrupted:
+            warnings.warn(
+                f"{type(self).__name__} was interrupted: the result is the best found "
+                "until then",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         if self.n_clusters == 1:
             # scikit-learn's own checks fit every clusterer with one cluster, so that
             # this cannot be an error.
@@ -303,50 +286,22 @@ class BaseCredalClusterer(
                 "n_clusters=1 tells only outliers from the rest: n_clusters should be "
                 ">= 2",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        if not solution.trace.converged:
+        elif not solution.trace.converged:
             warnings.warn(
                 f"{type(self).__name__} did not converge in max_iter={self.max_iter} "
                 "iterations: increase max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         share = self.partition_.is_outlier.mean()
         if share > 0.5:
             warnings.warn(
                 f"{share:.0%} of the objects are outliers: {self._outlier_advice}",
                 OutlierWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-
-
-def _run(
-    estimator: BaseCredalClusterer,
-    data: Any,
-    focal_sets: FocalSets,
-    seed: int,
-    previous: Solution | None,
-    progress: Progress,
-    run: int,
-) -> Solution:
-    """One start, possibly in another thread, process or machine."""
-    with _threads().limit(limits=1):
-        solution = estimator._solve(
-            data,
-            focal_sets,
-            np.random.RandomState(seed),
-            previous=previous,
-            report=lambda iteration, loss: progress.report(run, iteration, loss),
-        )
-    progress.finish(run)
-    return solution
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    """The thread pools of this process; finding them takes milliseconds."""
-    return ThreadpoolController()
 
 
 def _with_neighboring_pairs(
@@ -357,10 +312,6 @@ def _with_neighboring_pairs(
     return FocalSets.pairs(focal_sets.n_clusters, partition.neighboring_clusters())
 
 
-def _empty_clusters_last(partition: CredalPartition) -> NDArray[np.intp]:
-    """New numbers of the clusters: those without objects last, else as they were."""
-    sizes = np.bincount(partition.labels, minlength=partition.n_clusters)
-    order = np.argsort(sizes == 0, kind="stable")
-    new_labels = np.empty_like(order)
-    new_labels[order] = np.arange(len(order))
-    return new_labels
+def _child(rng: np.random.RandomState) -> np.random.RandomState:
+    """A generator of its own, so that what it draws does not shift later draws."""
+    return np.random.RandomState(rng.randint(np.iinfo(np.int32).max))

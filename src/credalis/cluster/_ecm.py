@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array
 
 from credalis._checks import check_choice, check_number
 from credalis.belief import FocalSets
-from credalis.cluster._base import BaseCredalClusterer, Solution
+from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._mass_update import (
     mass_weights,
     masses_from_costs,
@@ -19,6 +19,7 @@ from credalis.cluster._mass_update import (
     set_costs,
 )
 from credalis.cluster._scale import robust_scale
+from credalis.cluster._starts import Solution
 from credalis.exceptions import CollapseWarning
 from credalis.optimize import iterate
 
@@ -156,11 +157,10 @@ default="k-means++"
         if isinstance(self.init, str):
             check_choice("init", self.init, ("k-means++",))
 
-    @property
-    def _has_fixed_order(self):
+    def _has_fixed_order(self, problem):
         return not isinstance(self.init, str)
 
-    def _prepare(self, X, rng):
+    def _prepare(self, X, rng, **side_information):
         start = None if isinstance(self.init, str) else self._check_init(X)
         delta, candidates = self.delta, None
         if start is None or isinstance(delta, str):
@@ -221,7 +221,7 @@ default="k-means++"
                 f"{separation:.3g}, spread of the data {spread:.3g}): the partition "
                 f"says nothing about the data. Lower beta, it is {self.beta:g}",
                 CollapseWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _predict_masses(self, X):
@@ -320,10 +320,10 @@ def ecm_sweep(
     for rows in row_blocks(len(X), len(focal_sets)):
         costs = ecm_costs(X[rows], centers, focal_sets, alpha, delta)
         weights = mass_weights(masses_from_costs(costs, beta), beta)
-        loss += np.vdot(weights, costs)
+        loss += float(np.vdot(weights, costs))
         weight_sums += weights.sum(axis=1)
         weighted_sums += weights @ X[rows]
-    return float(loss), weight_sums, weighted_sums
+    return loss, weight_sums, weighted_sums
 
 
 def ecm_centers(

@@ -3,7 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_integer
+from credalis._checks import (
+    check_distributions,
+    check_finite,
+    check_integer,
+    check_numbers,
+)
 from credalis.belief import FocalSets
 
 MassesAndSets = tuple[NDArray[np.float64], FocalSets]
@@ -28,14 +33,16 @@ def masses_from_labels(labels: ArrayLike, n_clusters: int | None) -> MassesAndSe
             f"got {wrong}"
         )
     focal_sets = FocalSets.singletons(n_clusters, frame=False)
+    masses = np.zeros((len(array), n_clusters + 1))
     # Columns are ∅, {0}, {1}, ...: the label plus one.
-    masses = np.eye(n_clusters + 1)[array.astype(np.intp) + 1]
+    masses[np.arange(len(array)), array.astype(np.intp) + 1] = 1.0
     return masses, focal_sets
 
 
 def masses_from_fuzzy(memberships: ArrayLike) -> MassesAndSets:
     """Bayesian masses."""
     array = _matrix("memberships", memberships)
+    check_distributions("memberships", array)
     focal_sets = FocalSets.singletons(array.shape[1], frame=False)
     return np.hstack([np.zeros((len(array), 1)), array]), focal_sets
 
@@ -49,15 +56,15 @@ def masses_from_rough(lower: ArrayLike, upper: ArrayLike) -> MassesAndSets:
             f"lower and upper must have the same shape, got {lower.shape} and "
             f"{upper.shape}"
         )
-    contradictory = lower.any(axis=1) & (
-        (upper.sum(axis=1) != 1) | (lower & ~upper).any(axis=1)
-    )
+    # One possible cluster makes a certain one, and nothing else does.
+    certain = upper & (upper.sum(axis=1, keepdims=True) == 1)
+    contradictory = (lower != certain).any(axis=1)
     if contradictory.any():
         row = int(contradictory.argmax())
         raise ValueError(
-            "an object in the lower approximation of a cluster must be in the upper "
-            f"approximation of this cluster only, got object {row} with lower "
-            f"{lower[row].nonzero()[0].tolist()} and upper "
+            "an object must be in the lower approximation of a cluster if and only if "
+            "it is in the upper approximation of this cluster alone, got object "
+            f"{row} with lower {lower[row].nonzero()[0].tolist()} and upper "
             f"{upper[row].nonzero()[0].tolist()}"
         )
     return _masses_on_sets(upper[:, None, :], np.ones((len(upper), 1)))
@@ -67,8 +74,8 @@ def masses_from_possibilities(possibilities: ArrayLike) -> MassesAndSets:
     """Consonant masses: each level set gets the drop to the next lower level."""
     array = _matrix("possibilities", possibilities)
     if array.min() < 0 or array.max() > 1:
-        wrong = array.min() if array.min() < 0 else array.max()
-        raise ValueError(f"possibilities must lie in [0, 1], got {wrong:g}")
+        wrong = float(array.min() if array.min() < 0 else array.max())
+        raise ValueError(f"possibilities must lie in [0, 1], got {wrong}")
     levels = -np.sort(-array, axis=1)
     drops = levels - np.pad(levels[:, 1:], [(0, 0), (0, 1)])
     level_sets = array[:, None, :] >= levels[:, :, None]
@@ -85,35 +92,29 @@ def _masses_on_sets(
     The list is ∅, the singletons, and the larger sets that carry mass, by size.
     """
     n_samples, _, n_clusters = sets.shape
-    carried = sets[values > 0]
-    larger = {
-        tuple(int(k) for k in row.nonzero()[0])
-        for row in np.unique(carried[carried.sum(axis=1) > 1], axis=0)
-    }
-    singletons = [(k,) for k in range(n_clusters)]
-    focal_sets = FocalSets.from_subsets(
-        n_clusters,
-        [*singletons, *sorted(larger, key=lambda subset: (len(subset), subset))],
-        empty=True,
+    rows, places = (values > 0).nonzero()
+    distinct, inverse = np.unique(sets[rows, places], axis=0, return_inverse=True)
+    subsets = [tuple(row.nonzero()[0].tolist()) for row in distinct]
+    larger = sorted(
+        (subset for subset in subsets if len(subset) > 1),
+        key=lambda subset: (len(subset), subset),
     )
+    singletons = [(k,) for k in range(n_clusters)]
+    focal_sets = FocalSets.from_subsets(n_clusters, [*singletons, *larger], empty=True)
+    columns = np.array([focal_sets.index(subset) for subset in subsets])
     masses = np.zeros((n_samples, len(focal_sets)))
-    for j, membership in enumerate(focal_sets.membership):
-        masses[:, j] = (values * (sets == membership).all(axis=2)).sum(axis=1)
+    # Two equal levels are one level set: its masses add up.
+    np.add.at(masses, (rows, columns[inverse.ravel()]), values[rows, places])
     return masses, focal_sets
 
 
 def _matrix(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be a matrix of numbers: {error}") from error
+    array = check_numbers(name, values)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(
             f"{name} must have shape (n_samples, n_clusters), got {array.shape}"
         )
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got NaN or infinity")
-    return array
+    return check_finite(name, array)
 
 
 def _boolean_matrix(name: str, values: ArrayLike) -> NDArray[np.bool_]:

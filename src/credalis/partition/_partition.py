@@ -9,12 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis import _archive, belief
-from credalis._checks import check_choice, check_integer
+from credalis._checks import (
+    check_choice,
+    check_distributions,
+    check_integer,
+    check_numbers,
+)
 from credalis.belief import FocalSets
 from credalis.belief._focal_sets import check_permutation
 from credalis.exceptions import InvalidMassError
 from credalis.partition import _classical, _presentation
-from credalis.partition._views import MassViews, read_only
+from credalis.partition._views import MassViews, first_maximum, read_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,17 +28,14 @@ if TYPE_CHECKING:
 HARD_RULES = ("plausibility", "belief", "pignistic")
 SET_RULES = ("maximum_mass", "interval_dominance")
 
-# Rounding of a solver; anything beyond is a mistake and is refused.
-_NEGATIVE_TOLERANCE = 1e-8
-_SUM_TOLERANCE = 1e-6
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CredalPartition(MassViews):
     """Mass functions of ``n_samples`` objects over common focal sets.
 
     The masses are checked when the object is made: finite, not negative, each row
-    summing to one. Everything else is a view computed when it is first asked for.
+    summing to one. Everything else is a view computed when it is first asked for. A
+    partition of no objects is allowed: it is what a selection may leave.
 
     Parameters
     ----------
@@ -114,9 +116,9 @@ class CredalPartition(MassViews):
         Parameters
         ----------
         lower, upper : array-like of bool, shape (n_samples, n_clusters)
-            Lower and upper approximations. An object in the lower approximation of a
-            cluster must be in the upper approximation of this cluster only. An object
-            in no upper approximation is an outlier.
+            Lower and upper approximations. An object is in the lower approximation of
+            a cluster if and only if it is in the upper approximation of this cluster
+            alone. An object in no upper approximation is an outlier.
         """
         return cls(*_classical.masses_from_rough(lower, upper))
 
@@ -171,11 +173,11 @@ class CredalPartition(MassViews):
         if rule in SET_RULES:
             if outlier is not None:
                 raise ValueError(
-                    f"outlier must be None for the set-valued rule {rule!r}, where an "
-                    f"outlier is a row without clusters, got {outlier!r}"
+                    f"outlier must be None for the set-valued rule {rule!r}, which "
+                    f"gives sets of clusters and no labels, got {outlier!r}"
                 )
             return self._sets(rule).copy()
-        labels = getattr(self, rule).argmax(axis=1)
+        labels = first_maximum(getattr(self, rule))
         if outlier is not None:
             labels[self.is_outlier] = check_integer("outlier", outlier)
         return labels
@@ -284,6 +286,10 @@ class CredalPartition(MassViews):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Arrays come back from a pickle writeable; the views would come along.
+        return type(self), (self.masses, self.focal_sets)
+
     def allclose(self, other: "CredalPartition", *, atol: float = 1e-8) -> bool:
         """Whether focal sets are equal and masses differ by no more than atol."""
         return (
@@ -348,32 +354,12 @@ class CredalPartition(MassViews):
 def _checked(masses: ArrayLike, focal_sets: FocalSets) -> NDArray[np.float64]:
     """A read-only float64 copy of the masses, or an InvalidMassError."""
     try:
-        array = np.array(masses, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidMassError(
-            f"masses must be a matrix of numbers, got {type(masses).__name__}: {error}"
-        ) from error
-    if array.ndim != 2 or array.shape[1] != len(focal_sets):
-        raise InvalidMassError(
-            f"masses must have shape (n_samples, {len(focal_sets)}), one column for "
-            f"each focal set, got {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        row, column = np.argwhere(~np.isfinite(array))[0]
-        raise InvalidMassError(
-            f"masses must be finite, got {array[row, column]} in row {row}, "
-            f"column {column}"
-        )
-    if array.min(initial=0.0) < -_NEGATIVE_TOLERANCE:
-        raise InvalidMassError(
-            f"masses must be >= 0, the smallest is {array.min():.3g}"
-        )
-    np.maximum(array, 0.0, out=array)
-    gaps = np.abs(array.sum(axis=1) - 1.0)
-    if gaps.max(initial=0.0) > _SUM_TOLERANCE:
-        row = int(gaps.argmax())
-        raise InvalidMassError(
-            f"each row of masses must sum to 1, row {row} sums to "
-            f"{array[row].sum():.9g}"
-        )
-    return read_only(array)
+        array = check_numbers("masses", masses)
+        if array.ndim != 2 or array.shape[1] != len(focal_sets):
+            raise ValueError(
+                f"masses must have shape (n_samples, {len(focal_sets)}), one column "
+                f"for each focal set, got {array.shape}"
+            )
+        return read_only(check_distributions("masses", array))
+    except ValueError as error:
+        raise InvalidMassError(*error.args) from error

@@ -58,15 +58,14 @@ def html(partition: "CredalPartition") -> str:
 
 def set_names(sets: NDArray[np.bool_]) -> list[str]:
     """Names of the rows of a boolean (n_samples, n_clusters) matrix."""
+    # Few sets are named many times; the bytes of a row are a quick key to its name.
     packed = np.packbits(sets, axis=1)
-    _, first, inverse = np.unique(
-        packed, axis=0, return_index=True, return_inverse=True
-    )
-    names = [
-        subset_name(tuple(int(k) for k in row.nonzero()[0]), sets.shape[1])
-        for row in sets[first]
-    ]
-    return [names[j] for j in inverse.ravel()]
+    keys = packed.view(f"V{packed.shape[1]}").ravel().tolist()
+    names = {
+        key: subset_name(tuple(sets[i].nonzero()[0].tolist()), sets.shape[1])
+        for key, i in dict(zip(keys, range(len(keys)), strict=True)).items()
+    }
+    return [names[key] for key in keys]
 
 
 def to_pandas(partition: "CredalPartition", index: Any) -> "pd.DataFrame":

@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 
 from credalis import belief
 from credalis.belief import FocalSets
+from credalis.belief._transforms import nonempty_mass
+
+# Sums in another order differ by rounding where they are equal on paper.
+_ROUNDING = 1e-12
 
 
 class MassViews:
@@ -54,7 +58,7 @@ class MassViews:
     @cached_property
     def labels(self) -> NDArray[np.intp]:
         """Cluster of maximal plausibility; ties go to the lowest number."""
-        return read_only(self.plausibility.argmax(axis=1))
+        return read_only(first_maximum(self.plausibility))
 
     @cached_property
     def maximum_mass_index(self) -> NDArray[np.intp]:
@@ -69,9 +73,8 @@ class MassViews:
     @cached_property
     def interval_dominance_sets(self) -> NDArray[np.bool_]:
         """Clusters at least as plausible as the largest belief: none beats them."""
-        # Sums in another order may differ by rounding where they are equal on paper.
         best = self.belief.max(axis=1, keepdims=True)
-        return read_only(self.plausibility >= best - 1e-12)
+        return read_only(self.plausibility >= best * (1 - _ROUNDING))
 
     @cached_property
     def lower(self) -> NDArray[np.bool_]:
@@ -110,8 +113,11 @@ class MassViews:
 
     @property
     def average_nonspecificity(self) -> float:
-        """Mean of `nonspecificity`, the index N of the literature, in [0, 1]."""
-        return float(self.nonspecificity.mean())
+        """Mean of `nonspecificity`, the index N of the literature, in [0, 1].
+
+        NaN for a partition of no objects.
+        """
+        return float(self.nonspecificity.mean()) if self.n_samples else float("nan")
 
     @cached_property
     def doubt(self) -> NDArray[np.float64]:
@@ -129,10 +135,16 @@ class MassViews:
         Plausibilities are divided by 1 - m(∅); objects wholly on ∅ do not count. Two
         clusters are similar when the same objects may belong to both.
         """
-        inside = 1.0 - self.outlier_mass
-        counts = inside > 1e-12
+        inside = nonempty_mass(self.masses, self.focal_sets)
+        counts = inside > _ROUNDING
         plausibility = self.plausibility[counts] / inside[counts, None]
         return read_only(plausibility.T @ plausibility)
+
+
+def first_maximum(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """First column of each row that holds its largest value, up to rounding."""
+    largest = values.max(axis=1, keepdims=True)
+    return (values >= largest * (1 - _ROUNDING)).argmax(axis=1)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,128 @@
+"""Several starts of an algorithm, of which the best is kept."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from credalis._progress import Progress
+from credalis.belief import FocalSets
+from credalis.optimize import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Where one start of an algorithm ended.
+
+    Attributes
+    ----------
+    masses : array of shape (n_samples, n_focal_sets)
+        Masses of the objects.
+    trace : Trace
+        Losses and convergence.
+    per_cluster : dict of arrays
+        Fitted attributes whose first axis is the clusters.
+    other : dict
+        Further fitted attributes.
+    is_interrupted : bool
+        Whether the user stopped the run; the rest is the best found until then.
+    """
+
+    masses: NDArray[np.float64]
+    trace: Trace
+    per_cluster: dict[str, NDArray[Any]] = field(default_factory=dict)
+    other: dict[str, Any] = field(default_factory=dict)
+    is_interrupted: bool = False
+
+    def renumbered(
+        self, new_labels: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> "Solution":
+        """The same with cluster k called ``new_labels[k]``.
+
+        Column j of the new masses is column ``columns[j]`` of the old ones.
+        """
+        order = np.argsort(new_labels)
+        return replace(
+            self,
+            masses=self.masses[:, columns],
+            per_cluster={k: values[order] for k, values in self.per_cluster.items()},
+        )
+
+
+def best_start(
+    estimator: Any,
+    data: Any,
+    focal_sets: FocalSets,
+    seeds: NDArray[np.integer],
+    previous: Solution | None = None,
+) -> Solution:
+    """The solution of lowest loss over starts with these seeds."""
+    progress = Progress(
+        type(estimator).__name__,
+        n_runs=len(seeds),
+        max_iter=estimator._max_iterations(data),
+        enabled=bool(estimator.verbose),
+    )
+    arguments = [
+        (estimator, data, focal_sets, seed, previous, progress, run)
+        for run, seed in enumerate(seeds)
+    ]
+    if effective_n_jobs(estimator.n_jobs) == 1 or len(seeds) == 1:
+        solutions = _in_turn(arguments)
+    else:
+        solutions = Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
+            delayed(_run)(*each) for each in arguments
+        )
+    progress.close()
+    best = min(solutions, key=lambda solution: solution.trace.loss)
+    return replace(
+        best, is_interrupted=any(solution.is_interrupted for solution in solutions)
+    )
+
+
+def one_thread() -> AbstractContextManager:
+    """Limit all thread pools of this process to one thread."""
+    return _threads().limit(limits=1)
+
+
+def _in_turn(arguments: list[tuple]) -> list[Solution]:
+    """One start after the other; none after an interrupt."""
+    solutions: list[Solution] = []
+    for each in arguments:
+        solutions.append(_run(*each))
+        if solutions[-1].is_interrupted:
+            break
+    return solutions
+
+
+def _run(
+    estimator: Any,
+    data: Any,
+    focal_sets: FocalSets,
+    seed: int,
+    previous: Solution | None,
+    progress: Progress,
+    run: int,
+) -> Solution:
+    """One start, possibly in another thread, process or machine."""
+    with one_thread():
+        solution = estimator._solve(
+            data,
+            focal_sets,
+            np.random.RandomState(seed),
+            previous=previous,
+            report=lambda iteration, loss: progress.report(run, iteration, loss),
+        )
+    progress.finish(run)
+    return solution
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """The thread pools of this process; finding them takes milliseconds."""
+    return ThreadpoolController()

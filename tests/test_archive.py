@@ -1,0 +1,381 @@
+"""Files: what comes back, and what a damaged or hostile one can do."""
+
+import io
+import json
+import os
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from credalis import CredalPartition, FocalSets, __version__, _archive
+
+PARTITION = CredalPartition(
+    [[0, 1, 0, 0], [0, 0.6, 0.2, 0.2], [0.1, 0, 0.7, 0.2]], FocalSets.full(2)
+)
+
+
+class Bag:
+    """An object that holds anything, for trying out what can be saved."""
+
+    def __init__(self, **state):
+        self.state = state
+
+
+@pytest.fixture
+def bags(monkeypatch):
+    """The class `Bag` is known while a test runs."""
+    monkeypatch.setattr(_archive, "_BY_CLASS", dict(_archive._BY_CLASS))
+    monkeypatch.setattr(_archive, "_BY_NAME", dict(_archive._BY_NAME))
+    _archive.register(
+        Bag, to_state=lambda bag: bag.state, from_state=lambda state: Bag(**state)
+    )
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A file with a partition."""
+    path = tmp_path / "partition.credalis"
+    PARTITION.save(path)
+    return path
+
+
+def contents(path):
+    """Header and arrays of a file, to be changed and written again."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return json.loads(arrays.pop("credalis").tobytes()), arrays
+
+
+def write(path, header, arrays, **options):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    with open(path, "wb") as stream:
+        np.savez(
+            stream, credalis=np.frombuffer(text, dtype=np.uint8), **arrays, **options
+        )
+
+
+class TestRoundTrip:
+    def test_values_come_back_with_their_types(self, bags, tmp_path):
+        state = {
+            "none": None,
+            "flag": True,
+            "count": 3,
+            "number": 0.1 + 0.2,
+            "infinite": float("inf"),
+            "text": "größer ∅ \n",
+            "pair": (1, "a"),
+            "list": [1.5, None, (True,)],
+            "nested": {"is": "array", "items": {"deeper": [1]}},
+            "empty": {},
+            "sets": FocalSets.pairs(3),
+            "partition": PARTITION,
+        }
+        path = tmp_path / "bag"
+        _archive.save(Bag(**state), path)
+        loaded = _archive.load(path).state
+        assert loaded == state
+        assert [type(value) for value in loaded.values()] == [
+            type(value) for value in state.values()
+        ]
+
+    @pytest.mark.parametrize(
+        "array",
+        [
+            np.arange(6.0).reshape(2, 3).T,
+            np.array([np.nan, -0.0, np.inf]),
+            np.array(3, dtype=np.int8),
+            np.empty((0, 2), dtype=bool),
+            np.array(["a", "größer"]),
+            np.array([["x", "y"], ["z", ""]], dtype=object),
+        ],
+        ids=["fortran", "special", "scalar", "empty", "text", "names"],
+    )
+    def test_arrays_come_back_to_the_bit(self, bags, tmp_path, array):
+        path = tmp_path / "bag"
+        _archive.save(Bag(array=array), path)
+        loaded = _archive.load(path).state["array"]
+        assert loaded.dtype == array.dtype
+        assert loaded.shape == array.shape
+        if array.dtype == object:
+            assert loaded.tolist() == array.tolist()
+        else:
+            assert loaded.tobytes() == array.tobytes()
+
+    def test_numpy_scalars_come_back_as_numbers(self, bags, tmp_path):
+        path = tmp_path / "bag"
+        state = {"a": np.float64(0.1), "b": np.int32(7), "c": np.True_}
+        _archive.save(Bag(**state), path)
+        assert _archive.load(path).state == {"a": 0.1, "b": 7, "c": True}
+
+    def test_the_file_tells_who_wrote_it(self, saved):
+        header, _ = contents(saved)
+        assert header["format"] == 1
+        assert header["versions"]["credalis"] == __version__
+        assert header["versions"]["numpy"] == np.__version__
+
+    def test_paths_may_be_text_and_have_any_name(self, tmp_path):
+        path = tmp_path / "Größe (1).model"
+        PARTITION.save(str(path))
+        assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+        assert CredalPartition.load(str(path)) == PARTITION
+
+    @pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+    def test_the_file_gets_the_usual_permissions(self, saved, tmp_path):
+        usual = tmp_path / "usual"
+        usual.touch()
+        assert saved.stat().st_mode == usual.stat().st_mode
+
+
+class TestSaving:
+    @pytest.mark.parametrize(
+        ("value", "message"),
+        [
+            (object(), r"Bag\.part cannot be saved: <object object.* is a object"),
+            ({1: "a"}, r"Bag\.part cannot be saved: .* is a dict"),
+            ([1, {2, 3}], r"Bag\.part\[1\] cannot be saved: \{2, 3\} is a set"),
+            ({"deep": [len]}, r"Bag\.part\.deep\[0\] cannot be saved"),
+            (np.array([1, None]), r"Bag\.part cannot be saved: it is an array of Py"),
+            (np.array([({},)], dtype=[("x", object)]), "array of Python objects"),
+            (1j, r"Bag\.part cannot be saved: 1j is a complex"),
+        ],
+    )
+    def test_what_has_no_safe_form_is_named_and_nothing_is_written(
+        self, bags, tmp_path, value, message
+    ):
+        with pytest.raises(ValueError, match=message):
+            _archive.save(Bag(part=value), tmp_path / "bag")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_objects_of_unknown_classes_point_to_other_tools(self, tmp_path):
+        with pytest.raises(ValueError, match="use skops or joblib"):
+            _archive.save(Bag(), tmp_path / "bag")
+
+    def test_a_missing_directory_is_named_and_not_made(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match=r"no directory .*missing to write"):
+            PARTITION.save(tmp_path / "missing" / "partition.credalis")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_directory_is_not_overwritten(self, tmp_path):
+        target = tmp_path / "taken"
+        (target / "inside").mkdir(parents=True)
+        with pytest.raises(OSError, match="taken"):
+            PARTITION.save(target)
+        assert list(tmp_path.iterdir()) == [target]
+        assert [entry.name for entry in target.iterdir()] == ["inside"]
+
+    @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+    @pytest.mark.parametrize("step", ["savez", "fsync", "replace"])
+    def test_a_failing_save_leaves_the_old_file_and_nothing_else(
+        self, saved, monkeypatch, step, error
+    ):
+        before = saved.read_bytes()
+
+        def fail(target, *args, **kwargs):
+            if step == "savez":
+                target.write(b"half of a file")
+            raise error
+
+        monkeypatch.setattr(np if step == "savez" else os, step, fail)
+        with pytest.raises(type(error)):
+            PARTITION[:1].save(saved)
+        monkeypatch.undo()
+        assert saved.read_bytes() == before
+        assert list(saved.parent.iterdir()) == [saved]
+
+    def test_saving_again_replaces_the_file(self, saved):
+        PARTITION[:1].save(saved)
+        assert CredalPartition.load(saved) == PARTITION[:1]
+        assert list(saved.parent.iterdir()) == [saved]
+
+
+class TestBadFiles:
+    def test_a_missing_file_is_missing(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match=r"nowhere\.credalis"):
+            CredalPartition.load(tmp_path / "nowhere.credalis")
+
+    def test_a_truncated_file_is_refused_at_every_length(self, saved):
+        whole = saved.read_bytes()
+        for length in [*range(0, len(whole), 29), len(whole) - 1]:
+            saved.write_bytes(whole[:length])
+            with pytest.raises(ValueError, match=r"partition\.credalis is not a file"):
+                CredalPartition.load(saved)
+
+    def test_a_flipped_byte_is_noticed_or_harmless(self, saved):
+        whole = saved.read_bytes()
+        messages = []
+        positions = range(0, len(whole), 2)
+        for position in positions:
+            changed = bytearray(whole)
+            changed[position] ^= 0xFF
+            saved.write_bytes(changed)
+            try:
+                loaded = CredalPartition.load(saved)
+            except ValueError as error:
+                messages.append(str(error))
+            else:
+                # Dates and the like: what matters is as it was.
+                assert loaded == PARTITION
+        assert all("partition.credalis" in message for message in messages)
+        assert len(messages) > len(positions) / 2
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"",
+            b"a,b\n1,2\n",
+            b"PK\x03\x04 looks like an archive",
+            pickle.dumps(PARTITION),
+            np.random.default_rng(0).bytes(2000),
+        ],
+        ids=["empty", "table", "pk", "pickle", "random"],
+    )
+    def test_other_files_are_refused(self, tmp_path, content):
+        path = tmp_path / "other"
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="other is not a file saved by credalis"):
+            CredalPartition.load(path)
+
+    def test_an_array_file_is_refused(self, tmp_path):
+        path = tmp_path / "array.npy"
+        np.save(path, np.eye(3))
+        with pytest.raises(ValueError, match="not an archive of arrays"):
+            CredalPartition.load(path)
+
+    def test_an_archive_of_something_else_is_refused(self, tmp_path):
+        path = tmp_path / "arrays.npz"
+        np.savez(path, masses=np.eye(4))
+        with pytest.raises(ValueError, match="there is no credalis header in it"):
+            CredalPartition.load(path)
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("credalis", "not an array")
+        with pytest.raises(ValueError, match=r"arrays\.npz is not a file saved by"):
+            CredalPartition.load(path)
+
+    def test_a_directory_is_refused(self, tmp_path):
+        with pytest.raises(OSError, match=tmp_path.name):
+            CredalPartition.load(tmp_path)
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            b"not json",
+            b"\xff\xfe",
+            b"[" * 100_000,
+            [],
+            {},
+            {"format": 1},
+            {"format": "1", "versions": {"credalis": "0"}, "object": None},
+            {"format": 0, "versions": {"credalis": "0"}, "object": None},
+            {"format": True, "versions": {"credalis": "0"}, "object": None},
+            {"format": 1, "versions": {"credalis": "0"}},
+        ],
+        ids=[
+            *("text", "bytes", "deep", "list", "nothing", "format only"),
+            *("format as text", "format zero", "format true", "no object"),
+        ],
+    )
+    def test_a_header_that_makes_no_sense_is_refused(self, saved, header):
+        _, arrays = contents(saved)
+        write(saved, header, arrays)
+        with pytest.raises(ValueError, match=r"partition\.credalis .*damaged"):
+            CredalPartition.load(saved)
+
+    def test_a_newer_format_asks_for_an_upgrade(self, saved):
+        header, arrays = contents(saved)
+        header["format"] = 2
+        header["versions"]["credalis"] = "9.8"
+        write(saved, header, arrays)
+        with pytest.raises(
+            ValueError,
+            match=r"format 2, .* up to 1: it was written by credalis 9\.8, .* upgrade",
+        ):
+            CredalPartition.load(saved)
+
+    def test_a_newer_format_may_hold_what_cannot_be_read(self, saved):
+        header, _ = contents(saved)
+        header["format"] = 2
+        write(saved, header, {"array0": np.array([{}])})
+        with pytest.raises(ValueError, match="please upgrade"):
+            CredalPartition.load(saved)
+
+    def test_an_object_of_another_class_is_refused(self, tmp_path):
+        path = tmp_path / "sets"
+        _archive.save(FocalSets.full(2), path)
+        with pytest.raises(
+            ValueError, match="sets must hold a CredalPartition, it holds a FocalSets"
+        ):
+            CredalPartition.load(path)
+        assert _archive.load(path) == FocalSets.full(2)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"is": "Elephant", "state": {}}, "unknown class 'Elephant'"),
+            ({"is": "CredalPartition", "state": {}}, "KeyError 'masses'"),
+            ({"is": ["list"]}, "damaged: TypeError"),
+            ({"is": "array", "name": "array9"}, "KeyError 'array9'"),
+            ({"is": "strings", "items": ["a"], "shape": [2]}, "cannot reshape"),
+            ("only text", "must hold a CredalPartition, it holds a str"),
+        ],
+    )
+    def test_an_object_that_cannot_be_made_is_refused(self, saved, change, message):
+        header, arrays = contents(saved)
+        header["object"] = change
+        write(saved, header, arrays)
+        with pytest.raises(ValueError, match=rf"partition\.credalis .*{message}"):
+            CredalPartition.load(saved)
+
+    @pytest.mark.parametrize(
+        ("masses", "message"),
+        [
+            (np.full((3, 4), 0.3), "must sum to 1"),
+            (np.full((3, 4), np.nan), "must be finite"),
+            (np.eye(3), r"shape \(n_samples, 4\)"),
+            (np.array(["a"]), "array of numbers"),
+        ],
+    )
+    def test_masses_are_checked_again(self, saved, masses, message):
+        header, _ = contents(saved)
+        write(saved, header, {"array0": masses})
+        with pytest.raises(ValueError, match=rf"partition\.credalis .*{message}"):
+            CredalPartition.load(saved)
+
+
+class Trap:
+    """Leaves a mark when it is unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self.mark,)
+
+
+class TestHostileFiles:
+    def test_a_pickle_inside_is_not_executed(self, saved, tmp_path):
+        mark = tmp_path / "mark"
+        trap = np.empty(1, dtype=object)
+        trap[0] = Trap(mark)
+        header, _ = contents(saved)
+        write(saved, header, {"array0": trap})
+        with pytest.raises(ValueError, match=r"partition\.credalis .*allow_pickle"):
+            CredalPartition.load(saved)
+        assert not mark.exists()
+        # The trap works: numpy, told to trust the file, falls into it.
+        with np.load(saved, allow_pickle=True) as archive:
+            _ = archive["array0"]
+        assert mark.exists()
+
+    def test_a_pickle_in_the_place_of_the_header_is_not_executed(self, saved, tmp_path):
+        mark = tmp_path / "mark"
+        trap = np.empty(1, dtype=object)
+        trap[0] = Trap(mark)
+        stream = io.BytesIO()
+        np.savez(stream, credalis=trap)
+        saved.write_bytes(stream.getvalue())
+        with pytest.raises(ValueError, match="allow_pickle"):
+            CredalPartition.load(saved)
+        assert not mark.exists()
