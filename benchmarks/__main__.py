@@ -4,10 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import ecm, indices
+from benchmarks import ecm, indices, nnevclus
 from benchmarks.harness import Skipped, environment, table
 
-BENCHMARKS = {"ecm": ecm.run, "indices": indices.run}
+BENCHMARKS = {"ecm": ecm.run, "indices": indices.run, "nnevclus": nnevclus.run}
 RESULTS = Path(__file__).parent / "results"
 
 

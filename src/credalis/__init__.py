@@ -12,13 +12,14 @@ __version__ = "0.1.0"
 
 from credalis import belief, datasets, metrics, plots
 from credalis.belief import FocalSets
-from credalis.cluster import ECM
+from credalis.cluster import ECM, NNEVCLUS
 from credalis.io import load
 from credalis.partition import CredalPartition
 from credalis.report import report
 
 __all__ = [
     "ECM",
+    "NNEVCLUS",
     "CredalPartition",
     "FocalSets",
     "belief",

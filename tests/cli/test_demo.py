@@ -14,14 +14,21 @@ def test_demo_prints_a_summary_and_writes_a_report(tmp_path, capsys):
     assert "Credal partition of 400 objects in 4 clusters" in shown.out
     assert str(path) in shown.out
     assert shown.err == ""
-    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<h1>NNEVCLUS report</h1>" in page
+    for diagram in ("Partition", "δ–Bel graph", "Shepard diagram", "Learning curve"):
+        assert f"<h2>{diagram}</h2>" in page
 
 
 def test_demo_is_reproducible(tmp_path, capsys):
-    for name in ("a.html", "b.html"):
-        main(["demo", "-o", str(tmp_path / name), "--seed", "3"])
+    paths = tmp_path / "a.html", tmp_path / "b.html"
+    for path in paths:
+        main(["demo", "-o", str(path), "--seed", "3"])
     first, second = capsys.readouterr().out.split("Report written")[:2]
     assert first.strip() in second
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert "random_state=3" in paths[0].read_text(encoding="utf-8")
 
 
 def test_error_is_one_line_that_says_what_is_wrong(tmp_path, capsys):

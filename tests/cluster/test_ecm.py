@@ -318,3 +318,18 @@ def test_too_few_iterations_are_a_warning_with_advice(blobs):
 def test_bad_parameters(blobs, parameters, message):
     with pytest.raises(ValueError, match=message):
         ECM(3, **parameters).fit(blobs)
+
+
+def test_constant_column_changes_nothing(blobs):
+    padded = np.column_stack([blobs, np.full(len(blobs), 7.0)])
+    plain = ECM(3, random_state=0).fit(blobs)
+    assert_allclose(
+        ECM(3, random_state=0).fit(padded).partition_.masses,
+        plain.partition_.masses,
+        atol=1e-6,
+    )
+
+
+def test_as_many_clusters_as_objects():
+    X = np.array([[0.0], [1.0], [5.0]])
+    assert sorted(ECM(3, random_state=0).fit(X).labels_) == [0, 1, 2]

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from credalis.cluster import ECM
+from credalis.cluster import NNEVCLUS
 from credalis.datasets import make_four_class
 from credalis.report import report
 
@@ -15,8 +15,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         "demo",
         help="cluster a built-in data set and write a report",
-        description="Cluster four overlapping groups with ECM, print a summary and "
-        "write a report.",
+        description="Cluster four overlapping groups with NN-EVCLUS, print a "
+        "summary and write a report.",
     )
     parser.add_argument(
         "-o",
@@ -34,7 +34,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def run(options: argparse.Namespace) -> None:
     """Cluster, print, write."""
     X, _ = make_four_class(random_state=options.seed)
-    ecm = ECM(_N_CLUSTERS, random_state=options.seed).fit(X)
-    print(ecm.partition_.summary())
-    report(ecm, X, options.output)
+    model = NNEVCLUS(_N_CLUSTERS, random_state=options.seed).fit(X)
+    print(model.partition_.summary())
+    report(model, X, options.output)
     print(f"\nReport written to {options.output.resolve()}")

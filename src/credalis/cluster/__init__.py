@@ -3,7 +3,19 @@
 from credalis import _archive
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._ecm import ECM
+from credalis.cluster._nnevclus import NNEVCLUS
+from credalis.cluster._nnevclus_data import Standardization
+from credalis.metric_learning import DissimilarityPCA
+from credalis.network import KernelScores, NoveltyScorer
 
-__all__ = ["ECM", "BaseCredalClusterer"]
+__all__ = ["ECM", "NNEVCLUS", "BaseCredalClusterer"]
 
-_archive.register(ECM)
+for _class in (
+    ECM,
+    NNEVCLUS,
+    DissimilarityPCA,
+    KernelScores,
+    NoveltyScorer,
+    Standardization,
+):
+    _archive.register(_class)

@@ -120,7 +120,7 @@ class BaseCredalClusterer(
                 solution = best_start(self, data, focal_sets, seeds[:1], solution)
         self._check_solution(data, solution)
         self._store(X, data, solution, focal_sets)
-        self._warn(solution)
+        self._warn(solution, self._max_iterations(data))
         return self
 
     def predict_partition(self, X):
@@ -191,7 +191,8 @@ class BaseCredalClusterer(
 
     def _check_parameters(self) -> None:
         check_integer("n_clusters", self.n_clusters, at_least=1)
-        check_integer("max_iter", self.max_iter, at_least=1)
+        if not isinstance(self.max_iter, str):
+            check_integer("max_iter", self.max_iter, at_least=1)
         check_number("tol", self.tol, at_least=0)
         check_integer("verbose", int(self.verbose), at_least=0)
         if not isinstance(self.n_init, str):
@@ -271,11 +272,18 @@ class BaseCredalClusterer(
             return solution, focal_sets
         return solution.renumbered(new_labels, np.arange(len(renamed))), renamed
 
-    def _warn(self, solution: Solution) -> None:
+    def _warn(self, solution: Solution, n_iter: int) -> None:
         if solution.is_interrupted:
             warnings.warn(
                 f"{type(self).__name__} was interrupted: the result is the best found "
                 "until then",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not solution.trace.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge in max_iter={n_iter} "
+                "iterations: increase max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -286,13 +294,6 @@ class BaseCredalClusterer(
                 "n_clusters=1 tells only outliers from the rest: n_clusters should be "
                 ">= 2",
                 UserWarning,
-                stacklevel=4,
-            )
-        elif not solution.trace.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in max_iter={self.max_iter} "
-                "iterations: increase max_iter or tol",
-                ConvergenceWarning,
                 stacklevel=4,
             )
         share = self.partition_.is_outlier.mean()

@@ -7,14 +7,18 @@ imported when something is drawn, not before.
 
 from credalis.plots._consistency import ConsistencyDisplay
 from credalis.plots._contour import ContourDisplay
+from credalis.plots._delta_bel import DeltaBelDisplay
 from credalis.plots._history import HistoryDisplay
 from credalis.plots._mass import MassDisplay
 from credalis.plots._partition import CredalPartitionDisplay
+from credalis.plots._shepard import ShepardDisplay
 
 __all__ = [
     "ConsistencyDisplay",
     "ContourDisplay",
     "CredalPartitionDisplay",
+    "DeltaBelDisplay",
     "HistoryDisplay",
     "MassDisplay",
+    "ShepardDisplay",
 ]

@@ -36,6 +36,9 @@ def tidy(ax: Any, *, grid: str | None = "both", title: str | None = None) -> Non
         ax.grid(True, axis=grid, color=GRID, linewidth=0.8)
     if title is not None:
         ax.set_title(title, loc="left")
+    # A column of the user's table may be called "$x^$": that is no formula.
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set_parse_math(False)
 
 
 def add_legend(ax: Any, handles: list[Any]) -> Any:

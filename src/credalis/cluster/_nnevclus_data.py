@@ -1,0 +1,229 @@
+"""From what the user gives NNEVCLUS to what its network is trained on."""
+
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import squareform
+from sklearn.base import clone
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
+from sklearn.utils import get_tags
+
+from credalis.constraints import check_constraints
+from credalis.dissimilarity import (
+    EuclideanSimilarities,
+    MatrixSimilarities,
+    MetricSimilarities,
+    Similarities,
+    check_dissimilarities,
+    decay_rate,
+)
+from credalis.network import SideInformation
+
+# Objects whose distances give the quantile δ0.
+_MAX_SAMPLE = 2000
+
+# The heuristic of the paper's experiments: δ0 is the 0.9 quantile up to four clusters.
+# Above, few pairs are in one cluster, and the quantile follows their share.
+_MAX_FEW_CLUSTERS = 4
+_QUANTILE_FEW_CLUSTERS = 0.9
+_PAIRS_SHARE_FACTOR = 2.0
+_MIN_QUANTILE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Standardization:
+    """x becomes (x - mean) / scale, column by column."""
+
+    mean: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: NDArray[np.float64]) -> "Standardization":
+        """Means and standard deviations of X; a constant column is only centred."""
+        # In units of the largest entry, so that no square over- or underflows.
+        mean = X.mean(axis=0)
+        unit = np.abs(X - mean).max(axis=0)
+        unit[unit == 0] = 1.0
+        deviation = unit * ((X - mean) / unit).std(axis=0)
+        return cls(mean, np.where(deviation > 0, deviation, 1.0))
+
+    def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Standardise the rows of X."""
+        return (X - self.mean) / self.scale
+
+    def to_state(self) -> dict[str, Any]:
+        """Plain arrays."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Standardization":
+        """Inverse of `to_state`."""
+        return cls(**state)
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Where dissimilarities come from: points with a metric, or a matrix.
+
+    Exactly one of points and matrix is set.
+    """
+
+    points: NDArray[np.float64] | None = None
+    metric: Any = "euclidean"
+    matrix: NDArray[np.float64] | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of objects."""
+        return len(self.points if self.matrix is None else self.matrix)
+
+    def similarities(self, scale: float, dtype: type) -> Similarities:
+        """Similarities for δ0 = scale."""
+        if self.matrix is not None:
+            return MatrixSimilarities.from_matrix(self.matrix, scale)
+        if self.metric == "euclidean":
+            return EuclideanSimilarities.from_points(self.points, scale, dtype)
+        return MetricSimilarities(self.points, self.metric, decay_rate(scale))
+
+    def distances(self, objects: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Dissimilarities of all pairs of some objects, (n_objects, n_objects)."""
+        if self.matrix is not None:
+            return self.matrix[np.ix_(objects, objects)]
+        return pairwise_distances(self.points[objects], metric=self.metric)
+
+    def scale(self, quantile: float, rng: np.random.RandomState) -> float:
+        """The quantile of the dissimilarities of a sample of the pairs."""
+        n_samples = self.n_samples
+        objects = np.arange(n_samples)
+        if n_samples > _MAX_SAMPLE:
+            objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
+        values = self.distances(objects)[np.triu_indices(len(objects), 1)]
+        scale = float(np.quantile(values, quantile))
+        if scale > 0:
+            return scale
+        # So many duplicates that the quantile is 0: take it among different objects.
+        different = values[values > 0]
+        if len(different) == 0:
+            raise ValueError("the dissimilarities of all objects are 0")
+        return float(np.quantile(different, quantile))
+
+
+def default_quantile(n_clusters: int) -> float:
+    """0.9 up to four clusters, then 2 / n_clusters but at least 0.1."""
+    if n_clusters <= _MAX_FEW_CLUSTERS:
+        return _QUANTILE_FEW_CLUSTERS
+    return max(_MIN_QUANTILE, _PAIRS_SHARE_FACTOR / n_clusters)
+
+
+def attribute_geometry(
+    X: NDArray[np.float64], metric: Any, information: SideInformation
+) -> tuple[Geometry, Any]:
+    """Geometry of attribute data, and the fitted transformer if there is one."""
+    if hasattr(metric, "transform"):
+        transformer = fit_transformer(metric, X, information)
+        points = np.asarray(transformer.transform(X), dtype=np.float64)
+        return Geometry(points), transformer
+    if not callable(metric) and metric not in PAIRWISE_DISTANCE_FUNCTIONS:
+        known = ", ".join(sorted(PAIRWISE_DISTANCE_FUNCTIONS))
+        raise ValueError(
+            f"metric must be one of {known}, a callable or a transformer, "
+            f"got {metric!r}"
+        )
+    return Geometry(X, metric), None
+
+
+def given_geometry(
+    dissimilarities: ArrayLike, n_samples: int, *, symmetrize: bool
+) -> Geometry:
+    """Geometry of a separate matrix or condensed vector for the same objects."""
+    values = np.asarray(dissimilarities)
+    if values.ndim == 1:
+        n_pairs = n_samples * (n_samples - 1) // 2
+        if len(values) != n_pairs:
+            raise ValueError(
+                f"dissimilarities must hold {n_pairs} values for {n_samples} objects "
+                f"when it is a vector, got {len(values)}"
+            )
+        values = squareform(values.astype(np.float64), checks=False)
+    matrix = check_dissimilarities(
+        values, symmetrize=symmetrize, name="dissimilarities"
+    )
+    if len(matrix) != n_samples:
+        raise ValueError(
+            f"dissimilarities must be about the {n_samples} rows of X, got "
+            f"{len(matrix)} objects"
+        )
+    return Geometry(matrix=matrix)
+
+
+def fit_transformer(
+    metric: Any, X: NDArray[np.float64], information: SideInformation
+) -> Any:
+    """A clone of a transformer, fitted with the side information it can use."""
+    transformer = clone(metric)
+    parameters = signature(transformer.fit).parameters
+    labels = np.full(len(X), -1)
+    labels[information.objects] = information.labels
+    if "must_link" in parameters:
+        return transformer.fit(
+            X,
+            labels if information.has_labels else None,
+            must_link=information.must_link,
+            cannot_link=information.cannot_link,
+        )
+    if not get_tags(transformer).target_tags.required:
+        return transformer.fit(X)
+    known = labels >= 0
+    if not known.any():
+        raise ValueError(
+            f"metric={metric!r} learns from labels: pass partial_labels to fit"
+        )
+    return transformer.fit(X[known], labels[known])
+
+
+def check_partial_labels(
+    partial_labels: ArrayLike | None, n_samples: int, n_clusters: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The labelled objects and their clusters."""
+    if partial_labels is None:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    labels = np.asarray(partial_labels)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"partial_labels must have one label for each of the {n_samples} rows of "
+            f"X, got shape {labels.shape}"
+        )
+    if labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"partial_labels must be integers, -1 for unknown, got dtype {labels.dtype}"
+        )
+    wrong = labels[(labels < -1) | (labels >= n_clusters)]
+    if len(wrong):
+        raise ValueError(
+            f"partial_labels must lie between -1 and n_clusters - 1 = "
+            f"{n_clusters - 1}, got {wrong[0]}"
+        )
+    objects = np.flatnonzero(labels >= 0)
+    return objects, labels[objects].astype(np.intp)
+
+
+def side_information(
+    partial_labels: ArrayLike | None,
+    must_link: ArrayLike | None,
+    cannot_link: ArrayLike | None,
+    *,
+    n_samples: int,
+    n_clusters: int,
+    label_weight: float,
+    constraint_weight: float,
+) -> SideInformation:
+    """Checked labels and pairs with their weights."""
+    must, cannot = check_constraints(must_link, cannot_link, n_samples)
+    objects, labels = check_partial_labels(partial_labels, n_samples, n_clusters)
+    return SideInformation(
+        objects, labels, must, cannot, label_weight, constraint_weight
+    )

@@ -1,0 +1,291 @@
+"""What all starts of NNEVCLUS share, worked out once from data and parameters."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis._checks import check_choice, check_integer, check_number
+from credalis.belief import FocalSets
+from credalis.cluster._nnevclus_data import (
+    Geometry,
+    Standardization,
+    attribute_geometry,
+    default_quantile,
+    given_geometry,
+    side_information,
+)
+from credalis.cluster._nnevclus_seeds import INITS, fixed_seeds
+from credalis.cluster._nnevclus_training import FULL_BATCH, SOLVERS, Settings
+from credalis.dissimilarity import (
+    Similarities,
+    check_dissimilarities,
+    sample_pairs,
+)
+from credalis.metric_learning import DissimilarityPCA
+from credalis.network import (
+    CredalNetwork,
+    NoveltyScorer,
+    Perceptron,
+    SideInformation,
+    TrainingData,
+    fit_novelty,
+    with_constant,
+)
+
+# Full-batch training up to here: its cost grows with the square of n.
+_MAX_FULL_BATCH = 1000
+
+_BATCH_SIZE = 200
+_LEARNING_RATES = {"adam": 0.01, "rmsprop": 0.001}
+
+# Iterations of a full-batch solver; updates and epochs of a mini-batch one.
+_MAX_ITERATIONS = 1000
+_N_UPDATES = 4000
+_MIN_EPOCHS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Data, side information and settings of a fit."""
+
+    standardize: Standardization
+    embedding: DissimilarityPCA | None
+    transformer: Any
+    scorer: NoveltyScorer | None
+    inputs: NDArray[np.float64]
+    scores: NDArray[np.float64] | None
+    geometry: Geometry
+    scale: float
+    information: SideInformation
+    seeds: NDArray[np.intp] | None
+    pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None
+    held_out: NDArray[np.bool_] | None
+    settings: Settings
+
+    @property
+    def n_samples(self) -> int:
+        """Number of objects."""
+        return len(self.inputs)
+
+    def similarities(self, dtype: type = np.float64) -> Similarities:
+        """Similarities of all objects."""
+        return self.geometry.similarities(self.scale, dtype)
+
+    def training_data(
+        self, focal_sets: FocalSets, information: SideInformation
+    ) -> tuple[TrainingData, TrainingData | None]:
+        """What the network is trained on, and what it is validated on."""
+        dtype = self.settings.dtype
+        data = TrainingData(
+            with_constant(self.inputs, dtype),
+            None if self.scores is None else self.scores.astype(dtype),
+            self.similarities(dtype),
+            focal_sets,
+            information,
+            self.pairs,
+        )
+        if self.held_out is None:
+            return data, None
+        return data.take(np.flatnonzero(~self.held_out)), data.take(
+            np.flatnonzero(self.held_out)
+        )
+
+
+def prepare(
+    estimator: Any,
+    X: NDArray[np.float64],
+    rng: np.random.RandomState,
+    *,
+    dissimilarities: Any,
+    partial_labels: Any,
+    must_link: Any,
+    cannot_link: Any,
+) -> Problem:
+    """Check side information, find scales, fit transformer and novelty detector."""
+    information = side_information(
+        partial_labels,
+        must_link,
+        cannot_link,
+        n_samples=len(X),
+        n_clusters=estimator.n_clusters,
+        label_weight=estimator.label_weight,
+        constraint_weight=estimator.constraint_weight,
+    )
+    embedding, transformer = None, None
+    attributes = X
+    if isinstance(estimator.metric, str) and estimator.metric == "precomputed":
+        matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
+        embedding = DissimilarityPCA(estimator.n_components).fit(matrix)
+        # Rows as they are given, since prediction has no columns to average with.
+        attributes, geometry = embedding.transform(X), Geometry(matrix=matrix)
+    else:
+        geometry, transformer = attribute_geometry(X, estimator.metric, information)
+    if dissimilarities is not None:
+        geometry = given_geometry(
+            dissimilarities, len(X), symmetrize=estimator.symmetrize
+        )
+    standardize = Standardization.of(attributes)
+    inputs = standardize(attributes)
+    scorer = None
+    if estimator.novelty_detector is not None:
+        scorer = fit_novelty(estimator.novelty_detector, inputs, rng)
+    settings = _settings(estimator, len(X))
+    return Problem(
+        standardize,
+        embedding,
+        transformer,
+        scorer,
+        inputs,
+        None if scorer is None else scorer(inputs),
+        geometry,
+        _scale(estimator, geometry, rng),
+        information,
+        fixed_seeds(estimator.init, attributes, geometry, estimator.n_clusters),
+        _pairs(estimator, len(X), settings, rng),
+        _held_out(estimator, information, len(X), rng),
+        settings,
+    )
+
+
+def network_for(estimator: Any, n_inputs: int, focal_sets: FocalSets) -> CredalNetwork:
+    """The network an estimator asks for."""
+    sizes = estimator.hidden_layer_sizes
+    if isinstance(sizes, str):
+        sizes = (round(1.5 * len(focal_sets)),)
+    has_novelty = estimator.novelty_detector is not None
+    return CredalNetwork(
+        Perceptron((n_inputs, *(int(size) for size in sizes), len(focal_sets))),
+        focal_sets.empty_index,
+        estimator.novelty_link if has_novelty else None,
+        estimator.weight_decay,
+    )
+
+
+def check_parameters(estimator: Any) -> None:
+    """Parameters of NNEVCLUS that do not depend on the data."""
+    sizes = estimator.hidden_layer_sizes
+    if isinstance(sizes, str):
+        check_choice("hidden_layer_sizes", sizes, ("auto",))
+    else:
+        for size in np.atleast_1d(np.asarray(sizes, dtype=object)):
+            check_integer("hidden_layer_sizes", size, at_least=1)
+    _check_auto("dissimilarity_quantile", estimator, at_least=0, at_most=1)
+    if estimator.dissimilarity_scale is not None:
+        check_number("dissimilarity_scale", estimator.dissimilarity_scale, above=0)
+    _check_auto("learning_rate_init", estimator, above=0)
+    if isinstance(estimator.max_iter, str):
+        check_choice("max_iter", estimator.max_iter, ("auto",))
+    check_choice("novelty_link", estimator.novelty_link, ("reference", "paper"))
+    check_choice("solver", estimator.solver, ("auto", *SOLVERS))
+    check_choice("dtype", estimator.dtype, ("auto", "float32", "float64"))
+    check_number("weight_decay", estimator.weight_decay, at_least=0)
+    check_number("label_weight", estimator.label_weight, at_least=0, at_most=1)
+    check_number("constraint_weight", estimator.constraint_weight, at_least=0)
+    check_number(
+        "validation_fraction", estimator.validation_fraction, above=0, at_most=0.9
+    )
+    if isinstance(estimator.batch_size, str):
+        check_choice("batch_size", estimator.batch_size, ("auto",))
+    else:
+        check_integer("batch_size", estimator.batch_size, at_least=2)
+    if estimator.pairs_per_sample is not None:
+        check_integer("pairs_per_sample", estimator.pairs_per_sample, at_least=1)
+    if isinstance(estimator.init, str):
+        check_choice("init", estimator.init, INITS)
+    detector = estimator.novelty_detector
+    if isinstance(detector, str):
+        check_choice("novelty_detector", detector, ("ocsvm",))
+    elif detector is not None and not hasattr(detector, "decision_function"):
+        raise ValueError(
+            "novelty_detector must be None, 'ocsvm' or an object with "
+            f"decision_function, got {detector!r}"
+        )
+
+
+def _check_auto(name: str, estimator: Any, **bounds: float) -> None:
+    value = getattr(estimator, name)
+    if isinstance(value, str):
+        check_choice(name, value, ("auto",))
+    else:
+        check_number(name, value, **bounds)
+
+
+def _settings(estimator: Any, n_samples: int) -> Settings:
+    solver = estimator.solver
+    if solver == "auto":
+        is_small = n_samples <= _MAX_FULL_BATCH and not estimator.early_stopping
+        solver = "lbfgs" if is_small else "adam"
+    is_full = solver in FULL_BATCH
+    if is_full and estimator.early_stopping:
+        raise ValueError(
+            "early_stopping must be False for the full-batch solvers "
+            f"{' and '.join(FULL_BATCH)}, got solver={solver!r}"
+        )
+    if not is_full and estimator.pairs_per_sample is not None:
+        raise ValueError(
+            "pairs_per_sample must be None for solvers that look at all pairs of a "
+            f"block, got {estimator.pairs_per_sample} with solver={solver!r}"
+        )
+    batch_size = _BATCH_SIZE if estimator.batch_size == "auto" else estimator.batch_size
+    batch_size = min(batch_size, n_samples)
+    max_iter = estimator.max_iter
+    if isinstance(max_iter, str):
+        epochs = max(_MIN_EPOCHS, round(_N_UPDATES * batch_size / n_samples))
+        max_iter = epochs if solver == "adam" else _MAX_ITERATIONS
+    dtype = estimator.dtype
+    if dtype == "auto":
+        dtype = "float64" if is_full else "float32"
+    rate = estimator.learning_rate_init
+    if isinstance(rate, str):
+        rate = _LEARNING_RATES.get(solver, 0.0)
+    return Settings(
+        solver, max_iter, estimator.tol, np.dtype(dtype).type, batch_size, rate
+    )
+
+
+def _scale(estimator: Any, geometry: Geometry, rng: np.random.RandomState) -> float:
+    if estimator.dissimilarity_scale is not None:
+        return float(estimator.dissimilarity_scale)
+    quantile = estimator.dissimilarity_quantile
+    if isinstance(quantile, str):
+        quantile = default_quantile(estimator.n_clusters)
+    return geometry.scale(quantile, rng)
+
+
+def _pairs(
+    estimator: Any, n_samples: int, settings: Settings, rng: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    if estimator.pairs_per_sample is None:
+        return None
+    return sample_pairs(n_samples, estimator.pairs_per_sample, rng)
+
+
+def _held_out(
+    estimator: Any,
+    information: SideInformation,
+    n_samples: int,
+    rng: np.random.RandomState,
+) -> NDArray[np.bool_] | None:
+    """Objects that validate the training: none that side information is about."""
+    if not estimator.early_stopping:
+        return None
+    concerned = np.zeros(n_samples, dtype=bool)
+    for objects in (
+        information.objects,
+        information.must_link,
+        information.cannot_link,
+    ):
+        concerned[objects.ravel()] = True
+    free = np.flatnonzero(~concerned)
+    n_held_out = round(estimator.validation_fraction * n_samples)
+    if n_held_out < 2 or len(free) < n_held_out or n_samples - n_held_out < 2:
+        raise ValueError(
+            f"validation_fraction must leave at least two objects without side "
+            f"information to validate on and two to train on, got "
+            f"{estimator.validation_fraction} of {n_samples} objects"
+        )
+    held_out = np.zeros(n_samples, dtype=bool)
+    held_out[rng.choice(free, n_held_out, replace=False)] = True
+    return held_out

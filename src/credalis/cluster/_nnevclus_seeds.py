@@ -1,0 +1,85 @@
+"""Objects that stand for the clusters when NNEVCLUS starts."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.cluster import kmeans_plusplus
+from sklearn.utils.validation import check_array
+
+from credalis.cluster._nnevclus_data import Geometry
+from credalis.peaks import delta_bel
+
+INITS = ("random", "peaks", "k-means++")
+
+
+def fixed_seeds(
+    init: Any, X: NDArray[np.float64], geometry: Geometry, n_clusters: int
+) -> NDArray[np.intp] | None:
+    """Row numbers of seeds that do not depend on chance, one for each cluster.
+
+    None for "random" and "k-means++".
+    """
+    if isinstance(init, str):
+        return _peaks(geometry, n_clusters) if init == "peaks" else None
+    values = np.asarray(init)
+    if values.ndim == 1:
+        return _check_rows(values, len(X), n_clusters)
+    centers = check_array(init, dtype=np.float64, input_name="init")
+    if centers.shape != (n_clusters, X.shape[1]):
+        raise ValueError(
+            f"init must have shape (n_clusters, n_features) = ({n_clusters}, "
+            f"{X.shape[1]}) or (n_clusters,), got {centers.shape}"
+        )
+    return _nearest_distinct(cdist(centers, X, "sqeuclidean"))
+
+
+def random_seeds(
+    geometry: Geometry,
+    inputs: NDArray[np.float64],
+    n_clusters: int,
+    rng: np.random.RandomState,
+) -> NDArray[np.intp]:
+    """Row numbers of distant objects drawn by k-means++."""
+    points = geometry.points if geometry.metric == "euclidean" else None
+    if points is None:
+        # Without points of their own the dissimilarities are close to these.
+        points = inputs
+    _, rows = kmeans_plusplus(points, n_clusters, random_state=rng)
+    return np.asarray(rows, dtype=np.intp)
+
+
+def _peaks(geometry: Geometry, n_clusters: int) -> NDArray[np.intp]:
+    if geometry.matrix is not None:
+        graph = delta_bel(geometry.matrix, metric="precomputed")
+    else:
+        graph = delta_bel(geometry.points, metric=geometry.metric)
+    return graph.suggest(n_clusters)
+
+
+def _check_rows(
+    values: NDArray[Any], n_samples: int, n_clusters: int
+) -> NDArray[np.intp]:
+    if (
+        values.shape != (n_clusters,)
+        or values.dtype.kind not in "iu"
+        or len(np.unique(values)) < n_clusters
+        or values.min() < 0
+        or values.max() >= n_samples
+    ):
+        raise ValueError(
+            f"init must hold {n_clusters} distinct row numbers between 0 and "
+            f"{n_samples - 1} when it is a vector, got {values.tolist()}"
+        )
+    return values.astype(np.intp)
+
+
+def _nearest_distinct(distances: NDArray[np.float64]) -> NDArray[np.intp]:
+    """For each row the nearest column that no earlier row has taken."""
+    distances = distances.copy()
+    chosen = np.empty(len(distances), dtype=np.intp)
+    for k, row in enumerate(distances):
+        chosen[k] = row.argmin()
+        distances[:, chosen[k]] = np.inf
+    return chosen

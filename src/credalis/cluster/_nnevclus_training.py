@@ -1,0 +1,142 @@
+"""One start of NNEVCLUS: from initial weights to a trained network."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis.network import BlockTrainer, CredalNetwork, TrainingData, full_objective
+from credalis.optimize import (
+    Adam,
+    GradientTrace,
+    RMSprop,
+    cosine_schedule,
+    minimize_adaptive,
+    minimize_lbfgs,
+)
+
+Report = Callable[[int, float], None]
+
+FULL_BATCH = ("lbfgs", "adaptive")
+MINI_BATCH = ("adam", "rmsprop")
+SOLVERS = (*FULL_BATCH, *MINI_BATCH)
+
+# Epochs without improvement after which training with a constant rate, or on the
+# validation objects, ends.
+_PATIENCE = 100
+_VALIDATION_PATIENCE = 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a network is trained."""
+
+    solver: str
+    max_iter: int
+    tol: float
+    dtype: type
+    batch_size: int
+    learning_rate: float
+
+    def halved(self) -> "Settings":
+        """The same with half the number of iterations."""
+        return replace(self, max_iter=max(1, self.max_iter // 2))
+
+
+def train(
+    network: CredalNetwork,
+    start: NDArray[np.float64],
+    data: TrainingData,
+    validation: TrainingData | None,
+    settings: Settings,
+    rng: np.random.RandomState,
+    report: Report,
+) -> GradientTrace:
+    """Parameters of a trained network and the losses on the way."""
+    if settings.solver in FULL_BATCH:
+        minimize = minimize_lbfgs if settings.solver == "lbfgs" else minimize_adaptive
+        return minimize(
+            full_objective(network, data),
+            start,
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+            report=report,
+        )
+    return _train_blocks(network, start, data, validation, settings, rng, report)
+
+
+def _train_blocks(
+    network: CredalNetwork,
+    start: NDArray[np.float64],
+    data: TrainingData,
+    validation: TrainingData | None,
+    settings: Settings,
+    rng: np.random.RandomState,
+    report: Report,
+) -> GradientTrace:
+    """Random blocks of objects, one update each; the best epoch is kept."""
+    trainer = BlockTrainer(network, data, settings.batch_size)
+    judge = trainer if validation is None else _judge(network, validation, settings)
+    parameters = start.astype(settings.dtype)
+    update = _updater(settings, trainer.n_blocks)
+    patience = _PATIENCE if validation is None else _VALIDATION_PATIENCE
+    has_patience = validation is not None or settings.solver == "rmsprop"
+    losses: list[float] = []
+    best, best_loss, best_epoch = parameters.copy(), np.inf, 0
+    converged = settings.solver == "adam"
+    try:
+        for epoch in range(1, settings.max_iter + 1):
+            losses.append(trainer.epoch(parameters, rng, update))
+            loss = losses[-1]
+            if not np.isfinite(loss):
+                raise ValueError(
+                    f"the loss must stay finite, it is {loss} after epoch {epoch}: "
+                    "lower learning_rate_init"
+                )
+            if validation is not None:
+                loss = judge.evaluate(parameters)
+            report(epoch, loss)
+            if loss < best_loss * (1 - settings.tol):
+                best[:], best_loss, best_epoch = parameters, loss, epoch
+            elif has_patience and epoch - best_epoch >= patience:
+                converged = True
+                break
+    except KeyboardInterrupt:
+        if not losses:
+            raise
+        interrupted = True
+    else:
+        interrupted = False
+    # The losses of an epoch are those before its updates: compare once more.
+    if judge.evaluate(parameters) < judge.evaluate(best):
+        best = parameters
+    losses[-1] = trainer.evaluate(best)
+    return GradientTrace(
+        best.astype(np.float64), np.array(losses), converged, interrupted
+    )
+
+
+def _judge(
+    network: CredalNetwork, validation: TrainingData, settings: Settings
+) -> BlockTrainer:
+    plain = replace(network, weight_decay=0.0)
+    return BlockTrainer(plain, validation, settings.batch_size)
+
+
+def _updater(settings: Settings, n_blocks: int) -> Callable[[Any, Any], None]:
+    """A function that changes parameters in place, given their gradient."""
+    if settings.solver == "rmsprop":
+        return RMSprop(settings.learning_rate).step
+    optimizer = Adam(settings.learning_rate)
+    n_steps = settings.max_iter * n_blocks
+    step = 0
+
+    def update(parameters, gradient):
+        nonlocal step
+        rate = settings.learning_rate * cosine_schedule(step, n_steps)
+        optimizer.step(parameters, gradient, learning_rate=rate)
+        step += 1
+
+    return update

@@ -1,0 +1,398 @@
+"""Must-link and cannot-link pairs: checks, closure, random pairs, expansion.
+
+Pairs are integer arrays of shape (n_pairs, 2) that hold row numbers of the data. The
+functions that return both kinds return them *in order*: the smaller number of a pair
+first, the pairs sorted, none twice.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import DisjointSet
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_random_state
+
+from credalis._checks import check_finite, check_integer, check_numbers
+
+__all__ = [
+    "check_constraints",
+    "check_pairs",
+    "closure",
+    "expand",
+    "random_pairs",
+    "renumber",
+]
+
+Pairs = NDArray[np.intp]
+PairsLike = ArrayLike | None
+Links = tuple[Pairs, Pairs]
+RandomState = int | np.random.RandomState | None
+Metric = str | Callable[..., float]
+
+
+def check_pairs(name: str, pairs: PairsLike, n_samples: int) -> Pairs:
+    """Pairs of row numbers as an array of their own, or a ValueError that names them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the message.
+    pairs : array-like of shape (n_pairs, 2) or None
+        Row numbers of different objects, whole floats included; None is no pair.
+    n_samples : int
+        Number of objects, above all row numbers.
+
+    Returns
+    -------
+    ndarray of intp of shape (n_pairs, 2)
+        The pairs as given: nothing is sorted.
+
+    Examples
+    --------
+    >>> from credalis.constraints import check_pairs
+    >>> check_pairs("must_link", [(4, 0), (1, 2)], 5).tolist()
+    [[4, 0], [1, 2]]
+    >>> check_pairs("must_link", [(0, 4), (1, 5)], 5)
+    Traceback (most recent call last):
+    ValueError: must_link must hold row numbers from 0 to 4, got must_link[1] = (1, 5)
+    """
+    last = check_integer("n_samples", n_samples, at_least=1) - 1
+    pairs = [] if pairs is None else pairs
+    numbers = check_numbers(name, pairs)
+    if numbers.shape != (0,) and (numbers.ndim != 2 or numbers.shape[1] != 2):
+        raise ValueError(f"{name} must be of shape (n_pairs, 2), got {numbers.shape}")
+    numbers = numbers.reshape(-1, 2)
+    given = np.asarray(pairs, dtype=object).reshape(-1, 2)  # still shows truth values
+    is_bool = np.array([isinstance(end, (bool, np.bool_)) for end in given.flat], bool)
+    is_whole = (numbers == np.floor(numbers)) & ~is_bool.reshape(-1, 2)
+    is_row = (numbers >= 0) & (numbers <= last)
+    for is_good, expected in (
+        (is_whole.all(axis=1), "hold whole numbers"),
+        (is_row.all(axis=1), f"hold row numbers from 0 to {last}"),
+        (numbers[:, 0] != numbers[:, 1], "join different objects"),
+    ):
+        if not is_good.all():
+            row = int(is_good.argmin())
+            shown = f"{name}[{row}] = ({given[row, 0]}, {given[row, 1]})"
+            raise ValueError(f"{name} must {expected}, got {shown}")
+    return numbers.astype(np.intp)
+
+
+def check_constraints(
+    must_link: PairsLike, cannot_link: PairsLike, n_samples: int
+) -> Links:
+    """Must-links and cannot-links in order, or a ValueError if they disagree.
+
+    Parameters
+    ----------
+    must_link, cannot_link : array-like of shape (n_pairs, 2) or None
+        Pairs of row numbers. They disagree if must-links join the ends of a
+        cannot-link, directly or through other objects.
+    n_samples : int
+        Number of objects.
+
+    Returns
+    -------
+    must_link, cannot_link : ndarray of intp of shape (n_pairs, 2)
+        The same pairs in order; (j, i) and (i, j) are one.
+
+    Examples
+    --------
+    >>> from credalis.constraints import check_constraints
+    >>> check_constraints([(5, 3), (3, 5)], [(7, 3)], 8)
+    (array([[3, 5]]), array([[3, 7]]))
+    >>> check_constraints([(3, 5), (5, 7)], [(3, 7)], 8)
+    Traceback (most recent call last):
+    ValueError: cannot_link holds (3, 7), but must_link joins them: 3-5-7
+    """
+    must = _in_order(check_pairs("must_link", must_link, n_samples))
+    cannot = _in_order(check_pairs("cannot_link", cannot_link, n_samples))
+    graph = _graph(must, n_samples)
+    group = connected_components(graph, directed=False)[1]
+    joined = group[cannot[:, 0]] == group[cannot[:, 1]]
+    if joined.any():
+        start, end = cannot[joined.argmax()].tolist()
+        chain = _shortest_chain(graph, start, end)
+        raise ValueError(
+            f"cannot_link holds ({start}, {end}), but must_link joins them: {chain}"
+        )
+    return must, cannot
+
+
+def closure(must_link: PairsLike, cannot_link: PairsLike, n_samples: int) -> Links:
+    """All pairs that the given ones imply, the given ones included.
+
+    A chain of must-links makes a group: its objects are joined pair by pair, and a
+    cannot-link between objects of two groups holds for all pairs between the groups.
+
+    Parameters
+    ----------
+    must_link, cannot_link : array-like of shape (n_pairs, 2) or None
+        Pairs of row numbers; ValueError if they disagree.
+    n_samples : int
+        Number of objects.
+
+    Returns
+    -------
+    must_link, cannot_link : ndarray of intp of shape (n_pairs, 2)
+        Pairs in order. A group of g objects has g(g - 1)/2 must-links.
+
+    Examples
+    --------
+    >>> from credalis.constraints import closure
+    >>> must_link, cannot_link = closure([(0, 1), (1, 2)], [(2, 4)], 5)
+    >>> must_link.tolist(), cannot_link.tolist()
+    ([[0, 1], [0, 2], [1, 2]], [[0, 4], [1, 4], [2, 4]])
+    """
+    must, cannot = check_constraints(must_link, cannot_link, n_samples)
+    group = connected_components(_graph(must, n_samples), directed=False)[1]
+    members = defaultdict(list)
+    for row in np.unique(np.concatenate([must, cannot])).tolist():
+        members[int(group[row])].append(row)
+    together, apart = [must], [cannot]
+    for rows in members.values():
+        together.append(np.array(rows)[np.argwhere(np.tri(len(rows), k=-1))])
+    for one, other in _in_order(group[cannot]).tolist():
+        apart.append(np.reshape(np.meshgrid(members[one], members[other]), (2, -1)).T)
+    return _in_order(np.concatenate(together)), _in_order(np.concatenate(apart))
+
+
+def random_pairs(
+    y: ArrayLike, n_pairs: int, *, random_state: RandomState = None
+) -> Links:
+    """Constraints from known classes: random pairs, sorted by whether they agree.
+
+    Every set of `n_pairs` pairs of labelled objects is equally probable. Memory grows
+    with `n_pairs` and the number of objects, not with the number of possible pairs.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class of each object, a number or a string; -1 if unknown, and never drawn.
+    n_pairs : int
+        Number of pairs, must-links and cannot-links together.
+    random_state : int, RandomState instance or None, default=None
+        Seed or source of the random numbers.
+
+    Returns
+    -------
+    must_link, cannot_link : ndarray of intp of shape (n_must_link or n_cannot_link, 2)
+        Pairs of objects of the same class and of different classes, in order.
+
+    Examples
+    --------
+    >>> from credalis.constraints import random_pairs
+    >>> must_link, cannot_link = random_pairs(["a", "a", "b", -1], 3, random_state=0)
+    >>> must_link.tolist(), cannot_link.tolist()
+    ([[0, 1]], [[0, 2], [1, 2]])
+    """
+    labels = _check_labels(y)
+    known = np.flatnonzero(labels != -1)
+    n_known = len(known)
+    n_possible = n_known * (n_known - 1) // 2
+    name = f"n_pairs (of {n_known} labelled objects)"
+    n_pairs = check_integer(name, n_pairs, at_least=0, at_most=n_possible)
+    # The legacy generator would shuffle all possible pairs to draw a few of them.
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+    drawn = rng.choice(n_possible, n_pairs, replace=False, shuffle=False)
+    # Objects in a circle: a number below n(n - 1)/2 is a place and a step onwards of at
+    # most n/2, and every pair of places has just one number.
+    step, place = np.divmod(drawn, n_known)
+    pairs = known[np.column_stack([place, (place + step + 1) % n_known])]
+    agree = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    return _in_order(pairs[agree]), _in_order(pairs[~agree])
+
+
+def expand(
+    must_link: PairsLike,
+    cannot_link: PairsLike,
+    X: ArrayLike,
+    *,
+    n_neighbors: int = 1,
+    metric: Metric = "euclidean",
+) -> Links:
+    """Constraints handed on to the neighbours of the constrained objects.
+
+    With N(i) the object i and its K nearest neighbours, a constraint (i, j) is handed
+    on to the K pairs (a, b) of N(i) × N(j), other than (i, j), of smallest
+    d(a, i) + d(b, j). Of these, pairs of an object with itself are dropped, and then,
+    by increasing sum (must-links first among equals), every pair that disagrees with
+    the given ones and the added ones before it, directly or through a chain of
+    must-links. Given pairs are never dropped; the result is free of contradictions.
+
+    Parameters
+    ----------
+    must_link, cannot_link : array-like of shape (n_pairs, 2) or None
+        Pairs of row numbers; ValueError if they disagree.
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        The objects, or their distances if `metric` is "precomputed".
+    n_neighbors : int, default=1
+        Number K of neighbours, and of pairs that a constraint can add.
+    metric : str or callable, default="euclidean"
+        "precomputed", or a metric of scikit-learn's `NearestNeighbors`.
+
+    Returns
+    -------
+    must_link, cannot_link : ndarray of intp of shape (n_pairs, 2)
+        Given and added pairs, in order.
+
+    References
+    ----------
+    F. Li, S. Li and T. Denœux (2018). k-CEVCLUS: Constrained evidential clustering of
+    large dissimilarity data. Knowledge-Based Systems 142, 29-44.
+
+    Examples
+    --------
+    >>> from credalis.constraints import expand
+    >>> X = [[0.0], [0.1], [5.0], [5.3], [9.0]]
+    >>> must_link, cannot_link = expand([(2, 4)], [(0, 2)], X)
+    >>> must_link.tolist(), cannot_link.tolist()
+    ([[2, 4], [3, 4]], [[0, 2], [1, 2]])
+    """
+    X = _check_data(X, metric)
+    must, cannot = check_constraints(must_link, cannot_link, len(X))
+    given = np.concatenate([must, cannot])
+    k = check_integer("n_neighbors", n_neighbors, at_least=1, at_most=len(X) - 1)
+    if not len(given):
+        return must, cannot
+    added, costs = _pairs_of_neighbors(given, X, k, metric)
+    order = np.argsort(costs, axis=None, kind="stable")
+    is_must = np.arange(len(given)) < len(must)
+    is_must = np.concatenate([is_must, is_must.repeat(k)[order]])
+    pairs = np.concatenate([given, added.reshape(-1, 2)[order]])
+    agree = _agreement(pairs, is_must)
+    return _in_order(pairs[agree & is_must]), _in_order(pairs[agree & ~is_must])
+
+
+def renumber(pairs: PairsLike, rows: ArrayLike) -> Pairs:
+    """Pairs within some rows of the data, in the numbers that ``X[rows]`` gives them.
+
+    Parameters
+    ----------
+    pairs : array-like of shape (n_pairs, 2) or None
+        Pairs of row numbers.
+    rows : array-like of shape (n_rows,)
+        Different row numbers: row ``rows[k]`` becomes row k.
+
+    Returns
+    -------
+    ndarray of intp of shape (n_kept_pairs, 2)
+        The pairs with both ends in `rows`, as given otherwise: nothing is sorted.
+
+    Examples
+    --------
+    >>> from credalis.constraints import renumber
+    >>> renumber([(0, 7), (7, 4), (4, 5)], rows=[4, 5, 7]).tolist()
+    [[2, 0], [0, 1]]
+    """
+    pairs = check_pairs("pairs", pairs, np.iinfo(np.intp).max)
+    kept = np.asarray(rows)
+    is_index = kept.ndim == 1 and kept.dtype.kind in "iu"
+    numbers, positions = np.unique(kept if is_index else [], return_index=True)
+    if len(numbers) != kept.size or (numbers < 0).any():
+        raise ValueError(f"rows must be different row numbers, got {rows!r:.80}")
+    is_kept = np.isin(pairs, numbers).all(axis=1)
+    return positions[np.searchsorted(numbers, pairs[is_kept])]
+
+
+def _in_order(pairs: NDArray[Any]) -> Pairs:
+    """The distinct pairs, sorted, the smaller number of each first."""
+    return np.unique(np.sort(pairs, axis=1), axis=0).astype(np.intp)
+
+
+def _graph(must: Pairs, n_samples: int) -> csr_array:
+    return csr_array((np.ones(len(must)), tuple(must.T)), shape=(n_samples, n_samples))
+
+
+def _shortest_chain(graph: csr_array, start: int, end: int) -> str:
+    """Objects from start to end as "start-...-end", each linked to the next."""
+    _, previous = breadth_first_order(graph, start, directed=False)
+    chain = [end]
+    while chain[-1] != start:
+        chain.append(int(previous[chain[-1]]))
+    names = [str(row) for row in reversed(chain)]
+    return "-".join(names if len(names) <= 12 else [*names[:9], "...", names[-1]])
+
+
+def _check_labels(y: ArrayLike) -> NDArray[Any]:
+    """Labels that can be compared with each other and with -1, (n_samples,)."""
+    labels = np.asarray(y, dtype=object if isinstance(y, (list, tuple)) else None)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be a vector of labels, got shape {labels.shape}")
+    if labels.dtype.kind in "biu":
+        return labels
+    labels = labels.astype(object)
+    for row, label in enumerate(labels):
+        is_label = isinstance(label, (str, Real, np.bool_)) and label == label  # no NaN
+        if not is_label or label == "-1":  # made of -1 by an array of strings
+            expected = "hold numbers or strings, and the number -1 for unknown"
+            raise ValueError(f"y must {expected}, got y[{row}] = {label!r}")
+    return labels
+
+
+def _check_data(X: ArrayLike, metric: Metric) -> NDArray[np.float64]:
+    """Objects (n_samples, n_features), or distances (n_samples, n_samples)."""
+    array = check_numbers("X", X)
+    if array.ndim != 2 or len(array) < 2 or array.shape[1] < 1:
+        raise ValueError(f"X must have two rows or more, got shape {array.shape}")
+    check_finite("X", array)
+    if metric != "precomputed":
+        return array
+    if len(array) != array.shape[1]:
+        raise ValueError(f"X must be square (distances), got shape {array.shape}")
+    for expected, gap in (
+        (">= 0", -array.min()),
+        ("0 in the diagonal", np.abs(array.diagonal()).max()),
+        ("symmetric", np.abs(array - array.T).max()),
+    ):
+        if gap > 1e-8 * array.max():
+            raise ValueError(f"X must be {expected} (distances), is off by {gap:.3g}")
+    return np.maximum(array, 0.0)
+
+
+def _pairs_of_neighbors(
+    given: Pairs, X: NDArray[np.float64], k: int, metric: Metric
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The k pairs (a, b) near each (i, j), (n_given, k, 2), and d(a, i) + d(b, j)."""
+    objects, ends = np.unique(given, return_inverse=True)
+    search = NearestNeighbors(n_neighbors=k + 1, metric=metric).fit(X)
+    distances, rows = search.kneighbors(X[objects])
+    # The object itself goes first, even if duplicates came before it or in its place.
+    is_other = rows != objects[:, None]
+    is_other[is_other.all(axis=1), -1] = False
+    rows = np.column_stack([objects, rows[is_other].reshape(-1, k)])
+    distances = np.column_stack([0.0 * objects, distances[is_other].reshape(-1, k)])
+    # Let a and b be the r-th and s-th of their lists, from 1. The r s - 1 other pairs
+    # up to there cost no more; k of them, (i, j) not counted, rule (a, b) out.
+    ranks = np.arange(1, k + 2)
+    candidates = np.argwhere(np.outer(ranks, ranks) <= k + 1)[1:]
+    costs = distances[ends.reshape(-1, 2, 1), candidates.T].sum(axis=1)
+    best = np.argsort(costs, axis=1, kind="stable")[:, :k]
+    pairs = rows[ends.reshape(-1, 1, 2), candidates[best]]
+    return pairs, np.take_along_axis(costs, best, axis=1)
+
+
+def _agreement(pairs: Pairs, is_must: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Boolean (n_pairs,): does it join two objects, and agree with those before it?"""
+    groups = DisjointSet(np.unique(pairs).tolist())
+    enemies: defaultdict[int, set[int]] = defaultdict(set)  # groups by their roots
+    agree = pairs[:, 0] != pairs[:, 1]
+    for k in np.flatnonzero(agree):
+        one, other = (groups[row] for row in pairs[k].tolist())
+        agree[k] = other not in enemies[one] if is_must[k] else one != other
+        if agree[k] and not is_must[k]:
+            enemies[one].add(other)
+            enemies[other].add(one)
+        elif agree[k] and groups.merge(one, other):
+            root = groups[one]
+            gone = other if root == one else one
+            for enemy in enemies.pop(gone, set()):
+                enemies[enemy].add(root)
+                enemies[root].add(enemy)
+    return agree

@@ -1,0 +1,324 @@
+"""Dissimilarities of objects, and their transformation to targets for conflicts.
+
+A dissimilarity d becomes the target δ* = φ(d) = 1 - exp(-γ d²) in [0, 1), with γ such
+that φ(δ0) = 0.95. The classes here give the similarities 1 - δ* = exp(-γ d²) of
+any block of pairs without ever holding those of all pairs.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import pairwise_distances
+from sklearn.utils.validation import check_array
+
+Array = NDArray[np.floating]
+
+# φ(δ0): objects δ0 apart should be in conflict to this degree.
+TARGET_AT_SCALE = 0.95
+
+# Relative asymmetry that passes as rounding.
+_SYMMETRY_TOLERANCE = 1e-8
+
+# Rounding of -γ d² that may pass, although the similarity can exceed 1 by as much.
+_ROUNDING_TOLERANCE = 1e-5
+
+
+def decay_rate(scale: float) -> float:
+    """γ = -log(0.05) / δ0²."""
+    return -np.log(1 - TARGET_AT_SCALE) / scale**2
+
+
+def transform(dissimilarities: ArrayLike, scale: float) -> NDArray[np.float64]:
+    """φ(d) = 1 - exp(-γ d²): 0 at 0, 0.95 at ``scale``, towards 1 beyond.
+
+    Parameters
+    ----------
+    dissimilarities : array-like
+        d, not negative.
+    scale : float
+        δ0, positive.
+
+    Examples
+    --------
+    >>> from credalis.dissimilarity import transform
+    >>> transform([0, 1, 2], scale=2).round(4)
+    array([0.    , 0.5271, 0.95  ])
+    """
+    return -np.expm1(-decay_rate(scale) * np.square(np.asarray(dissimilarities, float)))
+
+
+def check_dissimilarities(
+    D: ArrayLike, *, symmetrize: bool = False, name: str = "X"
+) -> NDArray[np.float64]:
+    """A square, finite, non-negative, symmetric matrix with zero diagonal.
+
+    Parameters
+    ----------
+    D : array-like of shape (n_samples, n_samples)
+        Dissimilarities.
+    symmetrize : bool, default=False
+        Replace an asymmetric matrix by (D + Dᵀ) / 2 instead of refusing it.
+    name : str, default="X"
+        What the matrix is called in messages.
+    """
+    matrix = check_array(D, dtype=np.float64, input_name=name, ensure_min_samples=2)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"{name} must be a square matrix of dissimilarities, got shape "
+            f"{matrix.shape}"
+        )
+    if matrix.min() < 0:
+        raise ValueError(
+            f"{name} must hold no negative dissimilarities, the smallest is "
+            f"{matrix.min():.3g}"
+        )
+    if np.diagonal(matrix).any():
+        raise ValueError(
+            f"{name} must have a zero diagonal, the largest entry on it is "
+            f"{np.diagonal(matrix).max():.3g}"
+        )
+    gap = np.abs(matrix - matrix.T).max()
+    if gap == 0:
+        return matrix
+    if gap > _SYMMETRY_TOLERANCE * matrix.max() and not symmetrize:
+        raise ValueError(
+            f"{name} must be symmetric, entries differ from their mirror image by up "
+            f"to {gap:.3g} (the largest entry is {matrix.max():.3g}): pass "
+            "symmetrize=True to use the mean of both"
+        )
+    return (matrix + matrix.T) / 2
+
+
+class Similarities(ABC):
+    """exp(-γ d_ij²) for the pairs of any two ranges of objects."""
+
+    n_samples: int
+
+    @abstractmethod
+    def take(self, objects: NDArray[np.intp]) -> "Similarities":
+        """The same for some objects, in the order given."""
+
+    @abstractmethod
+    def between(self, rows: slice) -> "Similarities":
+        """The same for a range of objects, without copying."""
+
+    @abstractmethod
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """Write the similarities of rows and columns, shape (n_rows, n_columns)."""
+
+    def matrix(self) -> NDArray[np.float64]:
+        """The similarities of all pairs, (n_samples, n_samples)."""
+        out = np.empty((self.n_samples, self.n_samples))
+        self.fill(slice(None), slice(None), out)
+        return out
+
+    @abstractmethod
+    def pairs(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """The similarities of the pairs (rows[k], columns[k])."""
+
+
+@dataclass(frozen=True, eq=False)
+class EuclideanSimilarities(Similarities):
+    """Similarities from Euclidean distances between points.
+
+    -γ ‖x_i - x_j‖² is one product of two augmented matrices: with y = √(2γ) x it is
+    (y_i, -‖y_i‖²/2, 1) · (y_j, 1, -‖y_j‖²/2).
+
+    Attributes
+    ----------
+    left, right : array of shape (n_features + 2, n_samples)
+        The augmented points, as columns.
+    """
+
+    left: Array
+    right: Array
+
+    @classmethod
+    def from_points(
+        cls, points: NDArray[np.float64], scale: float, dtype: type = np.float64
+    ) -> "EuclideanSimilarities":
+        """From points (n_samples, n_features) and the scale δ0."""
+        # Differences do not change when a centre is removed, but their rounding does;
+        # far outliers would move the mean away from all the others.
+        centered = points - np.median(points, axis=0)
+        scaled = centered.T * np.sqrt(2 * decay_rate(scale))
+        half_norms = -0.5 * np.square(scaled).sum(axis=0, keepdims=True)
+        ones = np.ones_like(half_norms)
+        return cls(
+            np.concatenate([scaled, half_norms, ones]).astype(dtype),
+            np.concatenate([scaled, ones, half_norms]).astype(dtype),
+        )
+
+    @property
+    def n_samples(self) -> int:  # type: ignore[override]
+        """Number of objects."""
+        return self.left.shape[1]
+
+    def take(self, objects: NDArray[np.intp]) -> "EuclideanSimilarities":
+        """The same for some objects."""
+        return EuclideanSimilarities(self.left[:, objects], self.right[:, objects])
+
+    def between(self, rows: slice) -> "EuclideanSimilarities":
+        """The same for a range of objects."""
+        return EuclideanSimilarities(self.left[:, rows], self.right[:, rows])
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """One matrix product and one exponential."""
+        np.matmul(self.left[:, rows].T, self.right[:, columns], out=out)
+        if self._has_outliers:
+            np.minimum(out, 0.0, out=out)
+        np.exp(out, out=out)
+
+    @cached_property
+    def _has_outliers(self) -> bool:
+        """Whether rounding can make squares of distances clearly negative."""
+        rounding = np.finfo(self.left.dtype).eps * self.left[-2].min()
+        return bool(rounding < -_ROUNDING_TOLERANCE)
+
+    def pairs(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """From differences of the points."""
+        difference = self.left[:-2, rows] - self.left[:-2, columns]
+        return np.exp(-0.5 * np.square(difference).sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixSimilarities(Similarities):
+    """Similarities from a matrix of dissimilarities."""
+
+    matrix_: NDArray[np.float64]
+    rate: float
+    objects: NDArray[np.intp]
+
+    @classmethod
+    def from_matrix(cls, D: NDArray[np.float64], scale: float) -> "MatrixSimilarities":
+        """From dissimilarities (n_samples, n_samples) and the scale δ0."""
+        return cls(D, decay_rate(scale), np.arange(len(D)))
+
+    @property
+    def n_samples(self) -> int:  # type: ignore[override]
+        """Number of objects."""
+        return len(self.objects)
+
+    def take(self, objects: NDArray[np.intp]) -> "MatrixSimilarities":
+        """The same for some objects."""
+        return MatrixSimilarities(self.matrix_, self.rate, self.objects[objects])
+
+    def between(self, rows: slice) -> "MatrixSimilarities":
+        """The same for a range of objects."""
+        return MatrixSimilarities(self.matrix_, self.rate, self.objects[rows])
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """Look up, square, exponential."""
+        block = self.matrix_[np.ix_(self.objects[rows], self.objects[columns])]
+        np.exp(-self.rate * np.square(block), out=out, casting="same_kind")
+
+    def pairs(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Look up, square, exponential."""
+        values = self.matrix_[self.objects[rows], self.objects[columns]]
+        return np.exp(-self.rate * np.square(values))
+
+
+@dataclass(frozen=True, eq=False)
+class MetricSimilarities(Similarities):
+    """Similarities from any metric of scikit-learn, computed block by block."""
+
+    points: NDArray[np.float64]
+    metric: str | Callable
+    rate: float
+
+    @property
+    def n_samples(self) -> int:  # type: ignore[override]
+        """Number of objects."""
+        return len(self.points)
+
+    def take(self, objects: NDArray[np.intp]) -> "MetricSimilarities":
+        """The same for some objects."""
+        return MetricSimilarities(self.points[objects], self.metric, self.rate)
+
+    def between(self, rows: slice) -> "MetricSimilarities":
+        """The same for a range of objects."""
+        return MetricSimilarities(self.points[rows], self.metric, self.rate)
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """Distances of the block, then the exponential."""
+        distances = pairwise_distances(
+            self.points[rows], self.points[columns], metric=self.metric
+        )
+        np.exp(-self.rate * np.square(distances), out=out, casting="same_kind")
+
+    def pairs(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Distances of all partners of one object at a time."""
+        values = np.empty(len(rows))
+        order = np.argsort(rows, kind="stable")
+        starts = np.flatnonzero(np.diff(rows[order], prepend=-1))
+        for group in np.split(order, starts[1:]):
+            values[group] = pairwise_distances(
+                self.points[rows[group[:1]]],
+                self.points[columns[group]],
+                metric=self.metric,
+            )[0]
+        return np.exp(-self.rate * np.square(values))
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSimilarities(Similarities):
+    """Similarities that are all in memory."""
+
+    values: NDArray[np.float64]
+
+    @property
+    def n_samples(self) -> int:  # type: ignore[override]
+        """Number of objects."""
+        return len(self.values)
+
+    def take(self, objects: NDArray[np.intp]) -> "StoredSimilarities":
+        """The same for some objects."""
+        return StoredSimilarities(self.values[np.ix_(objects, objects)])
+
+    def between(self, rows: slice) -> "StoredSimilarities":
+        """The same for a range of objects."""
+        return StoredSimilarities(self.values[rows, rows])
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """A copy."""
+        out[...] = self.values[rows, columns]
+
+    def pairs(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Look up."""
+        return self.values[rows, columns]
+
+
+def sample_pairs(
+    n_samples: int, n_partners: int, rng: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each object i a random set J(i) of other objects, without repetition.
+
+    Returns
+    -------
+    rows, columns : array of int, shape (n_samples * n_partners,)
+    """
+    if n_partners > n_samples - 1:
+        raise ValueError(
+            f"pairs_per_sample must be <= n_samples - 1 = {n_samples - 1}, "
+            f"got {n_partners}"
+        )
+    columns = np.empty((n_samples, n_partners), dtype=np.intp)
+    for i in range(n_samples):
+        partners = rng.choice(n_samples - 1, n_partners, replace=False)
+        columns[i] = partners + (partners >= i)
+    rows = np.repeat(np.arange(n_samples), n_partners)
+    return rows, columns.ravel()

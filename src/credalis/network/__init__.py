@@ -1,0 +1,32 @@
+"""Networks that map attributes to masses."""
+
+from credalis.network._detector import KernelScores, NoveltyScorer, fit_novelty
+from credalis.network._mlp import Perceptron, with_constant
+from credalis.network._model import CredalNetwork
+from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
+from credalis.network._side_information import SideInformation
+from credalis.network._training import (
+    BlockTrainer,
+    TrainingData,
+    full_objective,
+    mean_stress,
+    stress_objective,
+)
+
+__all__ = [
+    "INITIAL_COEFFICIENTS",
+    "BlockTrainer",
+    "CredalNetwork",
+    "KernelScores",
+    "NoveltyScorer",
+    "Perceptron",
+    "SideInformation",
+    "TrainingData",
+    "couple",
+    "fit_novelty",
+    "full_objective",
+    "mass_weight",
+    "mean_stress",
+    "stress_objective",
+    "with_constant",
+]

@@ -1,0 +1,142 @@
+"""Novelty detectors behind the one-class coupling."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.svm import OneClassSVM
+
+# Share of the objects that may be novel, and the width of the kernel in d dimensions,
+# of the detector "ocsvm".
+_NU = 0.2
+_GAMMA_TIMES_FEATURES = 0.4
+
+# Median of the scores of the training objects: with it the coupling starts where its
+# weight is neither 1 for all objects nor small for ordinary ones.
+_TYPICAL_SCORE = 2.5
+
+# A support vector machine takes time quadratic in the number of objects.
+_MAX_SAMPLE = 5000
+
+_BLOCK_ENTRIES = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class KernelScores:
+    """Σ_l a_l exp(-γ ‖x - s_l‖²) - ρ: a Gaussian one-class SVM as plain arrays."""
+
+    support_vectors: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
+    offset: float
+    gamma: float
+
+    def decision_function(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Score of each row of X, in blocks."""
+        scores = np.empty(len(X))
+        n_rows = max(1, _BLOCK_ENTRIES // len(self.support_vectors))
+        for start in range(0, len(X), n_rows):
+            rows = slice(start, start + n_rows)
+            squared = cdist(X[rows], self.support_vectors, "sqeuclidean")
+            scores[rows] = np.exp(-self.gamma * squared) @ self.coefficients
+        return scores - self.offset
+
+    def to_state(self) -> dict[str, Any]:
+        """Plain arrays and numbers."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "KernelScores":
+        """Inverse of `to_state`."""
+        return cls(**state)
+
+
+@dataclass(frozen=True, eq=False)
+class NoveltyScorer:
+    """A fitted detector whose scores have a typical value of 2.5.
+
+    The scores of a one-class SVM grow with the number of objects; a network
+    that starts from the same coefficients everywhere needs scores of one size.
+    """
+
+    detector: Any
+    factor: float
+
+    def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Score of each row of X, larger for ordinary objects."""
+        return self.factor * np.asarray(self.detector.decision_function(X), dtype=float)
+
+    def to_state(self) -> dict[str, Any]:
+        """Detector and factor."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "NoveltyScorer":
+        """Inverse of `to_state`."""
+        return cls(**state)
+
+
+def fit_novelty(
+    detector: Any, X: NDArray[np.float64], rng: np.random.RandomState
+) -> NoveltyScorer:
+    """Fit a detector to standardised inputs.
+
+    Parameters
+    ----------
+    detector : "ocsvm" or object with ``decision_function``
+        "ocsvm" is a Gaussian one-class SVM, fitted to at most 5000 random objects. An
+        object that has ``fit`` is cloned and fitted to all; where its ``random_state``
+        is None, the clone gets a seed.
+    X : array of shape (n_samples, n_features)
+        Standardised inputs.
+    rng : RandomState
+        Draws the objects and the seeds.
+    """
+    sample = X
+    if isinstance(detector, str):
+        detector = OneClassSVM(nu=_NU, gamma=_GAMMA_TIMES_FEATURES / X.shape[1])
+        if len(X) > _MAX_SAMPLE:
+            sample = X[rng.choice(len(X), _MAX_SAMPLE, replace=False)]
+    if hasattr(detector, "fit"):
+        detector = _seeded(detector, rng).fit(sample)
+    if isinstance(detector, OneClassSVM) and detector.kernel == "rbf":
+        detector = KernelScores(
+            np.asarray(detector.support_vectors_),
+            np.asarray(detector.dual_coef_)[0],
+            -float(detector.intercept_[0]),
+            _kernel_rate(detector.gamma, sample),
+        )
+    scores = np.asarray(detector.decision_function(X), dtype=float)
+    if scores.shape != (len(X),):
+        raise ValueError(
+            "novelty_detector must return one score per row from decision_function, "
+            f"got shape {scores.shape} for {len(X)} rows"
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError(
+            "novelty_detector must return finite scores from decision_function, "
+            f"got {scores[~np.isfinite(scores)][0]}"
+        )
+    typical = np.median(scores)
+    if typical <= 0:
+        typical = np.median(np.abs(scores))
+    return NoveltyScorer(detector, float(_TYPICAL_SCORE / typical) if typical else 1.0)
+
+
+def _seeded(detector: Any, rng: np.random.RandomState) -> Any:
+    """A clone whose random numbers, if it has no seed of its own, come from rng."""
+    seeds = {
+        name: rng.randint(2**31 - 1)
+        for name, value in sorted(detector.get_params().items())
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    return clone(detector).set_params(**seeds)
+
+
+def _kernel_rate(gamma: str | float, X: NDArray[np.float64]) -> float:
+    """The rate γ of the kernel of a support vector machine fitted to X."""
+    if gamma == "scale":
+        return float(1 / (X.shape[1] * X.var())) if X.var() else 1.0
+    return 1 / X.shape[1] if gamma == "auto" else float(gamma)

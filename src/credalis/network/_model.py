@@ -1,0 +1,122 @@
+"""Attributes and novelty scores to masses, with gradients of any objective."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis.network._mlp import Perceptron
+from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
+
+Array = NDArray[np.floating]
+MassObjective = Callable[[Array], tuple[float, Array]]
+
+
+@dataclass(frozen=True)
+class CredalNetwork:
+    """A perceptron whose outputs are masses, with an optional one-class coupling.
+
+    Parameters are one flat vector: the weights, then β0 and β1 if there is a coupling.
+
+    Parameters
+    ----------
+    perceptron : Perceptron
+        The network.
+    empty_index : int or None
+        Which output is the mass on ∅.
+    link : {"reference", "paper"} or None
+        Convention of the coupling; None: no coupling.
+    weight_decay : float
+        λ of the penalty (λ/2) Σ over the layers of the mean squared weight.
+    """
+
+    perceptron: Perceptron
+    empty_index: int | None
+    link: str | None = None
+    weight_decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.link is not None and self.empty_index is None:
+            raise ValueError(
+                "focal_sets must contain the empty set if there is a novelty "
+                "detector: novel objects move their mass to it"
+            )
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of the vector of parameters."""
+        return self.perceptron.n_parameters + (2 if self.link else 0)
+
+    def initial_parameters(self, rng: np.random.RandomState) -> NDArray[np.float64]:
+        """Random weights; the coupling starts by trusting ordinary objects."""
+        parameters = self.perceptron.initial_parameters(rng)
+        if self.link is None:
+            return parameters
+        return np.concatenate([parameters, INITIAL_COEFFICIENTS[self.link]])
+
+    def masses(
+        self, parameters: Array, inputs: Array, scores: Array | None = None
+    ) -> Array:
+        """Masses of the columns of inputs, shape (n_focal_sets, n_samples)."""
+        layers = self.perceptron.layers(parameters)
+        masses = self.perceptron.forward(layers, inputs)[-1]
+        if self.link is None:
+            return masses
+        assert scores is not None
+        assert self.empty_index is not None
+        weights, _ = mass_weight(scores, parameters[-2:], self.link)
+        return couple(masses, weights, self.empty_index)
+
+    def value_and_gradient(
+        self,
+        parameters: Array,
+        inputs: Array,
+        scores: Array | None,
+        objective: MassObjective,
+        gradient: Array,
+    ) -> float:
+        """Value of the objective at the masses, plus weight decay.
+
+        Parameters
+        ----------
+        parameters : array of shape (n_parameters,)
+            Where.
+        inputs : array of shape (n_inputs + 1, n_samples)
+            Inputs, the first row ones.
+        scores : array of shape (n_samples,) or None
+            Novelty scores.
+        objective : callable
+            Takes masses (n_focal_sets, n_samples), returns the value and its
+            derivatives with respect to them, which may be overwritten.
+        gradient : array of shape (n_parameters,)
+            Receives the derivatives with respect to the parameters.
+
+        Returns
+        -------
+        float
+        """
+        layers = self.perceptron.layers(parameters)
+        gradients = self.perceptron.layers(gradient)
+        activations = self.perceptron.forward(layers, inputs)
+        masses = activations[-1]
+        if self.link is None:
+            value, slopes = objective(masses)
+        else:
+            assert scores is not None
+            assert self.empty_index is not None
+            weights, weight_slopes = mass_weight(scores, parameters[-2:], self.link)
+            value, slopes = objective(couple(masses, weights, self.empty_index))
+            # ∂L/∂ω = Σ_r g_r (m_r - e_∅r)
+            by_weight = np.einsum("ij,ij->j", slopes, masses) - slopes[self.empty_index]
+            by_weight *= weight_slopes
+            gradient[-2] = by_weight.sum()
+            gradient[-1] = by_weight @ scores
+            slopes *= weights
+        self.perceptron.backward(layers, activations, slopes, gradients)
+        if self.weight_decay:
+            for weights, slope in zip(layers, gradients, strict=True):
+                scale = self.weight_decay / weights.size
+                value += 0.5 * scale * float(np.vdot(weights, weights))
+                slope += scale * weights
+        return value

@@ -1,0 +1,272 @@
+"""Training of a credal network, on all objects at once or block by block."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis.belief import FocalSets
+from credalis.dissimilarity import Similarities
+from credalis.network._model import CredalNetwork, MassObjective
+from credalis.network._side_information import SideInformation
+from credalis.objectives import (
+    BlockStress,
+    DenseStress,
+    Objective,
+    SampledStress,
+    block_stress,
+)
+
+Array = NDArray[np.floating]
+Indices = NDArray[np.intp]
+
+# Above this density of sampled pairs a full matrix of weights is faster than a sparse
+# one, as long as it fits in memory comfortably. Measured.
+_DENSE_SHARE = 0.03
+_MAX_DENSE = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """What a network is trained on.
+
+    Attributes
+    ----------
+    inputs : array of shape (n_inputs + 1, n_samples)
+        Standardised inputs below a row of ones.
+    scores : array of shape (n_samples,) or None
+        Novelty scores.
+    similarities : Similarities
+        Of the same objects.
+    focal_sets : FocalSets
+        Outputs of the network.
+    information : SideInformation
+        Labels and constraints.
+    pairs : tuple of two arrays of int, or None
+        Pairs that count; None stands for all.
+    """
+
+    inputs: Array
+    scores: Array | None
+    similarities: Similarities
+    focal_sets: FocalSets
+    information: SideInformation
+    pairs: tuple[Indices, Indices] | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of objects."""
+        return self.inputs.shape[1]
+
+    def take(self, objects: Indices) -> "TrainingData":
+        """The same for some objects, with the side information about them."""
+        return TrainingData(
+            self.inputs[:, objects],
+            None if self.scores is None else self.scores[objects],
+            self.similarities.take(objects),
+            self.focal_sets,
+            self.information.restricted(objects, self.n_samples),
+        )
+
+
+def stress_objective(data: TrainingData) -> Objective:
+    """The stress over the pairs that count, in the form that is fastest for them."""
+    n_samples = data.n_samples
+    if data.pairs is None:
+        if n_samples > _MAX_DENSE:
+            return BlockStress(data.similarities, data.focal_sets)
+        return DenseStress(data.similarities.matrix(), data.focal_sets)
+    rows, columns = data.pairs
+    if n_samples > _MAX_DENSE or len(rows) < _DENSE_SHARE * n_samples**2:
+        values = data.similarities.pairs(rows, columns)
+        return SampledStress(rows, columns, values, n_samples, data.focal_sets)
+    weights = np.zeros((n_samples, n_samples))
+    np.add.at(weights, (rows, columns), 0.5 / len(rows))
+    return DenseStress(data.similarities.matrix(), data.focal_sets, weights + weights.T)
+
+
+def mean_stress(
+    masses: Array,
+    similarities: Similarities,
+    focal_sets: FocalSets,
+    pairs: tuple[Indices, Indices] | None = None,
+) -> float:
+    """Stress over the pairs that count.
+
+    All pairs up to 4000 objects; beyond, all pairs within blocks of about 4000.
+    """
+    n_samples = masses.shape[1]
+    if pairs is not None:
+        rows, columns = pairs
+        values = similarities.pairs(rows, columns)
+        sampled = SampledStress(rows, columns, values, n_samples, focal_sets)
+        return sampled.value(masses)
+    total = 0.0
+    n_blocks = -(-n_samples // _MAX_DENSE)
+    for rows in np.array_split(np.arange(n_samples), n_blocks):
+        stress = BlockStress(similarities.take(rows), focal_sets)
+        total += len(rows) * stress.value(np.ascontiguousarray(masses[:, rows]))
+    return total / n_samples
+
+
+def full_objective(
+    network: CredalNetwork, data: TrainingData
+) -> Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]:
+    """Cost and gradient as a function of the parameters, over all objects."""
+    information = data.information
+    objective = stress_objective(data)
+    if information.has_labels:
+        objective = information.stress_weight * objective
+    extra = information.objective(data.n_samples, data.focal_sets)
+    if extra is not None:
+        objective = objective + extra
+
+    def value_and_gradient(parameters):
+        gradient = np.empty_like(parameters)
+        value = network.value_and_gradient(
+            parameters,
+            data.inputs,
+            data.scores,
+            objective.value_and_gradient,
+            gradient,
+        )
+        return value, gradient
+
+    return value_and_gradient
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTrainer:
+    """Cost and gradient over random blocks of objects, with all pairs inside a block.
+
+    Parameters
+    ----------
+    network : CredalNetwork
+        What is trained.
+    data : TrainingData
+        On what.
+    batch_size : int
+        Objects in a block.
+    """
+
+    network: CredalNetwork
+    data: TrainingData
+    batch_size: int
+
+    @property
+    def n_blocks(self) -> int:
+        """Blocks in an epoch; each has at least two objects."""
+        return max(1, self.data.n_samples // self.batch_size)
+
+    def epoch(
+        self,
+        parameters: Array,
+        rng: np.random.RandomState,
+        update: Callable[[Array, Array], None],
+    ) -> float:
+        """One pass over the objects in random order, one update for each block.
+
+        Parameters
+        ----------
+        parameters : array of shape (n_parameters,)
+            Updated in place.
+        rng : RandomState
+            Draws the blocks.
+        update : callable
+            Takes the parameters and the gradient, changes the parameters in place.
+
+        Returns
+        -------
+        float
+            Mean cost of the blocks, each before its update.
+        """
+        gradient = np.empty_like(parameters)
+        total = 0.0
+        order = rng.permutation(self.data.n_samples)
+        for block in self._blocks(order, rng):
+            total += block(parameters, gradient)
+            update(parameters, gradient)
+        return total / self.n_blocks
+
+    def evaluate(self, parameters: Array) -> float:
+        """Mean cost of fixed blocks: the objects in their order, dealt out in turn."""
+        gradient = np.empty_like(parameters)
+        order = np.concatenate(
+            [
+                np.arange(start, self.data.n_samples, self.n_blocks)
+                for start in range(self.n_blocks)
+            ]
+        )
+        blocks = self._blocks(order, np.random.RandomState(0))
+        return sum(block(parameters, gradient) for block in blocks) / self.n_blocks
+
+    def _blocks(
+        self, order: Indices, rng: np.random.RandomState
+    ) -> Iterator[Callable[[Array, Array], float]]:
+        """Functions of parameters and gradient, one for each block of the order."""
+        data, information = self.data, self.data.information
+        dtype = data.inputs.dtype
+        disjoint = data.focal_sets.disjoint.astype(dtype)
+        # One gather for the epoch makes every block a slice.
+        inputs = data.inputs[:, order]
+        scores = None if data.scores is None else data.scores[order]
+        similarities = data.similarities.take(order)
+        edges = np.linspace(0, data.n_samples, self.n_blocks + 1).astype(int)
+        is_informed = information.has_labels or information.has_constraints
+
+        for start, stop in pairwise(edges):
+            rows = slice(start, stop)
+            block_inputs = inputs[:, rows]
+            block_scores = None if scores is None else scores[rows]
+            in_block = similarities.between(rows)
+
+            objective: MassObjective = partial(
+                block_stress, similarities=in_block, disjoint=disjoint
+            )
+            if is_informed:
+                known, extra = information.sample(self.batch_size, rng)
+                block_inputs = np.concatenate(
+                    [block_inputs, data.inputs[:, known]], axis=1
+                )
+                if data.scores is not None and block_scores is not None:
+                    block_scores = np.concatenate([block_scores, data.scores[known]])
+                objective = _with_information(
+                    objective, stop - start, extra, len(known), data.focal_sets
+                )
+
+            def evaluate(
+                parameters,
+                gradient,
+                inputs=block_inputs,
+                scores=block_scores,
+                objective=objective,
+            ):
+                return self.network.value_and_gradient(
+                    parameters, inputs, scores, objective, gradient
+                )
+
+            yield evaluate
+
+
+def _with_information(
+    stress: MassObjective,
+    n_block: int,
+    information: SideInformation,
+    n_known: int,
+    focal_sets: FocalSets,
+) -> MassObjective:
+    """Stress on the first columns, side information on the others."""
+    weight = information.stress_weight
+    extra = information.objective(n_known, focal_sets)
+    assert extra is not None
+
+    def value_and_gradient(masses):
+        value, slopes = stress(np.ascontiguousarray(masses[:, :n_block]))
+        extra_value, extra_slopes = extra.value_and_gradient(masses[:, n_block:])
+        gradient = np.concatenate([weight * slopes, extra_slopes], axis=1)
+        return weight * value + extra_value, gradient.astype(masses.dtype, copy=False)
+
+    return value_and_gradient

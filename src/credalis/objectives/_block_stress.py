@@ -1,0 +1,111 @@
+"""Stress over all pairs of a block, with similarities computed on the fly."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.blas import dgemm, sgemm
+
+from credalis.belief import FocalSets
+from credalis.dissimilarity import Similarities
+from credalis.objectives._base import Array, Objective
+
+# A block up to this size is one tile; larger ones are cut in strips of the other size,
+# of which only the part on and below the diagonal is computed. Measured.
+_ONE_TILE = 256
+_TILE = 128
+
+
+@dataclass(frozen=True, eq=False)
+class BlockStress(Objective):
+    """L = mean over i ≠ j of (κ_ij - δ*_ij)², for objects whose pairs are not stored.
+
+    Parameters
+    ----------
+    similarities : Similarities
+        1 - δ*_ij.
+    focal_sets : FocalSets
+        What the rows of the masses stand for.
+    """
+
+    similarities: Similarities
+    focal_sets: FocalSets
+
+    def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
+        """L and ∂L/∂M = 4 C M R / (n (n - 1)), R the residuals."""
+        disjoint = self.focal_sets.disjoint.astype(masses.dtype)
+        return block_stress(masses, self.similarities, disjoint)
+
+
+def block_stress(
+    masses: Array,
+    similarities: Similarities,
+    disjoint: Array,
+    weights: Array | None = None,
+) -> tuple[float, Array]:
+    """Weighted sum of the squared residuals of all pairs, and its gradient.
+
+    Strips of the matrix of residuals, small enough for the cache, are formed by one
+    product (similarities), one exponential and one product added in place (conflicts
+    minus one); the matrix is symmetric, so that what lies above the diagonal is
+    never computed.
+
+    Parameters
+    ----------
+    masses : array of shape (n_focal_sets, n_samples), float32 or float64
+        Masses of the block.
+    similarities : Similarities
+        Of the same objects in the same order.
+    disjoint : array of shape (n_focal_sets, n_focal_sets)
+        The matrix C, of the type of the masses.
+    weights : array of shape (n_samples, n_samples), default=None
+        Symmetric weights of the pairs; None stands for the mean over all pairs.
+
+    Returns
+    -------
+    value : float
+    gradient : array of shape (n_focal_sets, n_samples)
+    """
+    n_sets, n_samples = masses.shape
+    dtype = masses.dtype
+    gemm = sgemm if dtype == np.float32 else dgemm
+    # One more row makes the product κ - 1 instead of κ.
+    first = np.empty((n_sets + 1, n_samples), dtype=dtype)
+    first[:-1] = masses
+    first[-1] = 1.0
+    second = np.empty_like(first)
+    against = second[:-1]
+    np.matmul(disjoint, masses, out=against)
+    second[-1] = -1.0
+
+    gradient = np.zeros((n_sets, n_samples), dtype=dtype)
+    total = 0.0
+    width = n_samples if n_samples <= _ONE_TILE else _TILE
+    store = np.empty(n_samples * width, dtype=dtype)
+    for start in range(0, n_samples, width):
+        stop = min(start + width, n_samples)
+        n_columns = stop - start
+        residuals = store[: (n_samples - start) * n_columns].reshape(-1, n_columns)
+        similarities.fill(slice(start, None), slice(start, stop), residuals)
+        # residuals += first[:, start:].T @ second[:, start:stop]; BLAS sees transposes.
+        residuals = gemm(
+            1.0,
+            np.ascontiguousarray(second[:, start:stop]).T,
+            np.ascontiguousarray(first[:, start:]).T,
+            beta=1.0,
+            c=residuals.T,
+            trans_b=1,
+            overwrite_c=1,
+        ).T
+        residuals[:n_columns].ravel()[:: n_columns + 1] = 0.0
+        slopes = residuals
+        if weights is not None:
+            slopes = residuals * weights[start:, start:stop]
+        on, below = slopes[:n_columns], slopes[n_columns:]
+        total += np.vdot(on, residuals[:n_columns])
+        total += 2.0 * np.vdot(below, residuals[n_columns:])
+        gradient[:, start:stop] += against[:, start:] @ slopes
+        if len(below):
+            gradient[:, stop:] += against[:, start:stop] @ below.T
+    weight = 1.0 if weights is not None else 1.0 / (n_samples * (n_samples - 1))
+    gradient *= 4.0 * weight
+    return float(total) * weight, gradient

@@ -1,0 +1,220 @@
+"""Stress over pairs in memory, all or sampled."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from credalis import FocalSets
+from credalis.dissimilarity import StoredSimilarities, transform
+from credalis.objectives import (
+    BlockStress,
+    DenseStress,
+    SampledStress,
+    block_stress,
+    cross_stress,
+)
+from helpers import focal_set_lists
+
+quick = settings(max_examples=40)
+
+
+def symmetric(rng, n_samples):
+    matrix = rng.random((n_samples, n_samples))
+    return (matrix + matrix.T) / 2
+
+
+@st.composite
+def problems(draw, min_samples=2, max_samples=6):
+    """Focal sets, free variables in place of masses, similarities."""
+    focal_sets = draw(focal_set_lists())
+    n_samples = draw(st.integers(min_samples, max_samples))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    masses = rng.normal(size=(len(focal_sets), n_samples))
+    return focal_sets, masses, symmetric(rng, n_samples), rng
+
+
+def all_pairs(n_samples):
+    return np.nonzero(~np.eye(n_samples, dtype=bool))
+
+
+def by_definition(masses, similarities, focal_sets, weights):
+    """Sum over i ≠ j of w_ij (κ_ij - δ*_ij)², pair by pair."""
+    total = 0.0
+    for i, j in zip(*all_pairs(masses.shape[1]), strict=True):
+        conflict = sum(
+            masses[a, i] * masses[b, j]
+            for a, first in enumerate(focal_sets)
+            for b, second in enumerate(focal_sets)
+            if not set(first) & set(second)
+        )
+        total += weights[i, j] * (conflict - (1 - similarities[i, j])) ** 2
+    return total
+
+
+@given(problems())
+@quick
+def test_all_pairs_give_the_mean_of_the_definition(problem):
+    focal_sets, masses, similarities, _ = problem
+    n_samples = masses.shape[1]
+    weights = np.full(similarities.shape, 1 / (n_samples * (n_samples - 1)))
+    expected = by_definition(masses, similarities, focal_sets, weights)
+    assert DenseStress(similarities, focal_sets).value(masses) == pytest.approx(
+        expected, rel=1e-10
+    )
+
+
+@given(problems())
+@quick
+def test_gradient_over_all_pairs(assert_gradient, problem):
+    focal_sets, masses, similarities, _ = problem
+    assert_gradient(DenseStress(similarities, focal_sets), masses)
+
+
+@given(problems())
+@quick
+def test_gradient_and_value_with_weights(assert_gradient, problem):
+    focal_sets, masses, similarities, rng = problem
+    weights = symmetric(rng, len(similarities))
+    stress = DenseStress(similarities, focal_sets, weights)
+    assert stress.value(masses) == pytest.approx(
+        by_definition(masses, similarities, focal_sets, weights), rel=1e-10
+    )
+    assert_gradient(stress, masses)
+
+
+@given(problems(), st.integers(1, 20))
+@quick
+def test_gradient_over_sampled_pairs(assert_gradient, problem, n_pairs):
+    # Any pairs: not symmetric, some twice, some objects in none.
+    focal_sets, masses, _, rng = problem
+    n_samples = masses.shape[1]
+    rows = rng.integers(n_samples, size=n_pairs)
+    columns = (rows + rng.integers(1, n_samples, size=n_pairs)) % n_samples
+    stress = SampledStress(rows, columns, rng.random(n_pairs), n_samples, focal_sets)
+    assert_gradient(stress, masses)
+
+
+@given(problems(), st.integers(1, 20))
+@quick
+def test_sampled_pairs_are_weights_of_pairs(problem, n_pairs):
+    focal_sets, masses, similarities, rng = problem
+    n_samples = masses.shape[1]
+    rows = rng.integers(n_samples, size=n_pairs)
+    columns = (rows + rng.integers(1, n_samples, size=n_pairs)) % n_samples
+    counts = np.zeros(similarities.shape)
+    np.add.at(counts, (rows, columns), 1 / n_pairs)
+    sampled = SampledStress(
+        rows, columns, similarities[rows, columns], n_samples, focal_sets
+    )
+    dense = DenseStress(similarities, focal_sets, (counts + counts.T) / 2)
+    value, gradient = sampled.value_and_gradient(masses)
+    expected, slopes = dense.value_and_gradient(masses)
+    assert value == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-11, atol=1e-13)
+
+
+@given(problems())
+@quick
+def test_dense_block_and_sampled_stress_agree_over_all_pairs(problem):
+    focal_sets, masses, similarities, rng = problem
+    n_samples = masses.shape[1]
+    rows, columns = all_pairs(n_samples)
+    shuffled = rng.permutation(len(rows))
+    rows, columns = rows[shuffled], columns[shuffled]
+    expected, slopes = DenseStress(similarities, focal_sets).value_and_gradient(masses)
+    for stress in (
+        SampledStress(
+            rows, columns, similarities[rows, columns], n_samples, focal_sets
+        ),
+        BlockStress(StoredSimilarities(similarities), focal_sets),
+    ):
+        value, gradient = stress.value_and_gradient(masses)
+        assert value == pytest.approx(expected, rel=1e-12)
+        np.testing.assert_allclose(gradient, slopes, rtol=1e-11, atol=1e-13)
+
+
+@given(problems())
+@quick
+def test_the_diagonal_is_not_read(problem):
+    focal_sets, masses, similarities, _ = problem
+    other = similarities.copy()
+    np.fill_diagonal(other, 1e3)
+    for build in (DenseStress, lambda s, f: BlockStress(StoredSimilarities(s), f)):
+        value, gradient = build(similarities, focal_sets).value_and_gradient(masses)
+        again, slopes = build(other, focal_sets).value_and_gradient(masses)
+        assert value == again
+        np.testing.assert_array_equal(gradient, slopes)
+
+
+@given(st.integers(2, 4), st.integers(0, 999), st.data())
+@quick
+def test_relabelling_clusters_changes_nothing(n_clusters, seed, data):
+    # Masses that follow the new names of their focal sets.
+    focal_sets = FocalSets.pairs(n_clusters)
+    names = data.draw(st.permutations(range(n_clusters)))
+    order = [focal_sets.index(subset) for subset in focal_sets.relabel(names)]
+    rng = np.random.default_rng(seed)
+    masses = rng.dirichlet(np.ones(len(focal_sets)), size=6).T
+    renamed = np.empty_like(masses)
+    renamed[order] = masses
+    stress = DenseStress(symmetric(rng, 6), focal_sets)
+    value, gradient = stress.value_and_gradient(masses)
+    new_value, new_gradient = stress.value_and_gradient(renamed)
+    assert new_value == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(new_gradient[order], gradient, rtol=1e-11, atol=1e-13)
+
+
+def test_hard_masses_that_match_the_dissimilarities_have_no_stress():
+    labels = np.array([0, 0, 1, 2, 1])
+    focal_sets = FocalSets.singletons(3)
+    masses = np.zeros((len(focal_sets), 5))
+    masses[labels + 1, np.arange(5)] = 1
+    similarities = (labels[:, None] == labels).astype(float)
+    value, gradient = DenseStress(similarities, focal_sets).value_and_gradient(masses)
+    assert value == 0
+    assert not gradient.any()
+
+
+@given(focal_set_lists(), st.integers(1, 5), st.integers(1, 5), st.integers(0, 999))
+@quick
+def test_cross_stress_is_the_mean_over_two_sets(focal_sets, n_first, n_second, seed):
+    rng = np.random.default_rng(seed)
+    first = rng.dirichlet(np.ones(len(focal_sets)), size=n_first).T
+    second = rng.dirichlet(np.ones(len(focal_sets)), size=n_second).T
+    distances = rng.random((n_first, n_second))
+    squares = [
+        (
+            first[:, i] @ focal_sets.disjoint @ second[:, j]
+            - (1 - 0.05 ** ((distances[i, j] / 0.6) ** 2))
+        )
+        ** 2
+        for i in range(n_first)
+        for j in range(n_second)
+    ]
+    value = cross_stress(first, second, distances, focal_sets, 0.6)
+    assert value == pytest.approx(np.mean(squares), rel=1e-12)
+
+
+def test_cross_stress_of_a_set_with_itself_adds_the_diagonal(rng):
+    focal_sets = FocalSets.full(2)
+    masses = rng.dirichlet(np.ones(4), size=5).T
+    points = rng.normal(size=5)
+    distances = np.abs(points[:, None] - points)
+    own = np.einsum("ai,ab,bi->i", masses, focal_sets.disjoint, masses)
+    stress = DenseStress(1 - transform(distances, 1.3), focal_sets)
+    expected = (20 * stress.value(masses) + (own**2).sum()) / 25
+    value = cross_stress(masses, masses, distances, focal_sets, 1.3)
+    assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_block_stress_is_the_function_behind_the_term(rng):
+    focal_sets = FocalSets.full(2)
+    masses = rng.dirichlet(np.ones(4), size=5).T
+    similarities = StoredSimilarities(symmetric(rng, 5))
+    value, gradient = BlockStress(similarities, focal_sets).value_and_gradient(masses)
+    again, slopes = block_stress(
+        masses, similarities, focal_sets.disjoint.astype(float)
+    )
+    assert value == again
+    np.testing.assert_array_equal(gradient, slopes)
