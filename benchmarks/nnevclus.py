@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from scipy.spatial.distance import pdist
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,7 +20,8 @@ from credalis.network import (
 )
 from credalis.optimize import Adam
 
-SCALE = 1.0
+# δ0 as a quantile of the distances, the default for this number of clusters.
+QUANTILE = 2 / 15
 N_HIDDEN = 30
 N_CLUSTERS = 15
 DTYPE = np.float32
@@ -87,7 +89,7 @@ def block_trainer(X, batch_size):
     data = TrainingData(
         with_constant(X, DTYPE),
         None,
-        EuclideanSimilarities.from_points(X, SCALE, DTYPE),
+        EuclideanSimilarities.from_points(X, scale_of(X), DTYPE),
         focal_sets,
         SideInformation(nothing, nothing, no_pairs, no_pairs, 0.5, 0.5),
     )
@@ -95,6 +97,10 @@ def block_trainer(X, batch_size):
     network = CredalNetwork(perceptron, focal_sets.empty_index)
     parameters = network.initial_parameters(np.random.RandomState(0)).astype(DTYPE)
     return BlockTrainer(network, data, batch_size), parameters
+
+
+def scale_of(X):
+    return float(np.quantile(pdist(X[:1000]), QUANTILE))
 
 
 def bare_epoch(X, batch_size):
@@ -146,7 +152,7 @@ def torch_epoch(X, batch_size):
         torch.nn.Softmax(dim=1),
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    rate = decay_rate(SCALE)
+    rate = decay_rate(scale_of(X))
     n_blocks = len(X) // batch_size
 
     def epoch():

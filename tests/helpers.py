@@ -30,6 +30,19 @@ def assert_decreasing(values, rtol=1e-10):
     assert (np.diff(values) <= rtol * np.abs(values[:-1])).all(), values
 
 
+def central_differences(function, point, step):
+    """Derivatives of a function of an array, entry by entry."""
+    slopes = np.empty_like(point)
+    for index in np.ndindex(*point.shape):
+        values = []
+        for sign in (1, -1):
+            moved = point.copy()
+            moved[index] += sign * step
+            values.append(function(moved))
+        slopes[index] = (values[0] - values[1]) / (2 * step)
+    return slopes
+
+
 @st.composite
 def focal_set_lists(draw, min_clusters=2, max_clusters=4):
     """Any focal sets: the usual builders, or an arbitrary list of subsets."""

@@ -8,7 +8,6 @@ any block of pairs without ever holding those of all pairs.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +24,9 @@ _SYMMETRY_TOLERANCE = 1e-8
 
 # Rounding of -γ d² that may pass, although the similarity can exceed 1 by as much.
 _ROUNDING_TOLERANCE = 1e-5
+
+# Exponents below this count as this one: the similarity is 0 for all purposes.
+_SMALLEST_EXPONENT = -80.0
 
 
 def decay_rate(scale: float) -> float:
@@ -134,10 +136,18 @@ class EuclideanSimilarities(Similarities):
     ----------
     left, right : array of shape (n_features + 2, n_samples)
         The augmented points, as columns.
+    has_rounding : bool
+        Whether rounding can make squares of distances clearly negative, as it does far
+        from the centre.
+    has_underflow : bool
+        Whether similarities can be too small for a normal number; processors are slow
+        at such numbers.
     """
 
     left: Array
     right: Array
+    has_rounding: bool = False
+    has_underflow: bool = False
 
     @classmethod
     def from_points(
@@ -150,9 +160,14 @@ class EuclideanSimilarities(Similarities):
         scaled = centered.T * np.sqrt(2 * decay_rate(scale))
         half_norms = -0.5 * np.square(scaled).sum(axis=0, keepdims=True)
         ones = np.ones_like(half_norms)
+        limits = np.finfo(dtype)
+        farthest = half_norms.min(initial=0.0)
         return cls(
             np.concatenate([scaled, half_norms, ones]).astype(dtype),
             np.concatenate([scaled, ones, half_norms]).astype(dtype),
+            bool(limits.eps * farthest < -_ROUNDING_TOLERANCE),
+            # Points on opposite sides are at most twice as far from each other.
+            bool(4 * farthest < np.log(limits.tiny)),
         )
 
     @property
@@ -162,24 +177,30 @@ class EuclideanSimilarities(Similarities):
 
     def take(self, objects: NDArray[np.intp]) -> "EuclideanSimilarities":
         """The same for some objects."""
-        return EuclideanSimilarities(self.left[:, objects], self.right[:, objects])
+        return EuclideanSimilarities(
+            np.take(self.left, objects, axis=1),
+            np.take(self.right, objects, axis=1),
+            self.has_rounding,
+            self.has_underflow,
+        )
 
     def between(self, rows: slice) -> "EuclideanSimilarities":
         """The same for a range of objects."""
-        return EuclideanSimilarities(self.left[:, rows], self.right[:, rows])
+        return EuclideanSimilarities(
+            self.left[:, rows],
+            self.right[:, rows],
+            self.has_rounding,
+            self.has_underflow,
+        )
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """One matrix product and one exponential."""
         np.matmul(self.left[:, rows].T, self.right[:, columns], out=out)
-        if self._has_outliers:
+        if self.has_rounding:
             np.minimum(out, 0.0, out=out)
+        if self.has_underflow:
+            np.maximum(out, _SMALLEST_EXPONENT, out=out)
         np.exp(out, out=out)
-
-    @cached_property
-    def _has_outliers(self) -> bool:
-        """Whether rounding can make squares of distances clearly negative."""
-        rounding = np.finfo(self.left.dtype).eps * self.left[-2].min()
-        return bool(rounding < -_ROUNDING_TOLERANCE)
 
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]

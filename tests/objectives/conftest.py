@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from helpers import central_differences
+
 
 @pytest.fixture(scope="session")
 def assert_gradient():
@@ -14,15 +16,7 @@ def assert_gradient():
         assert value == pytest.approx(objective.value(masses), rel=1e-12)
         # No term has an entry of the masses in a power above the second, so that
         # central differences are exact but for rounding, and may be wide.
-        step = 0.25
-        expected = np.empty_like(masses)
-        for index in np.ndindex(*masses.shape):
-            values = []
-            for sign in (1, -1):
-                moved = masses.copy()
-                moved[index] += sign * step
-                values.append(objective.value(moved))
-            expected[index] = (values[0] - values[1]) / (2 * step)
+        expected = central_differences(objective.value, masses, step=0.25)
         size = max(np.abs(expected).max(), abs(value))
         np.testing.assert_allclose(gradient, expected, rtol=0, atol=rtol * size + 1e-14)
 

@@ -299,7 +299,8 @@ default="auto"
                 start_stream(self, X, check_random_state(self.random_state))
             self.loss_ = train_on_batch(self, X)
         for name in ("partition_", "labels_", "stress_", "history_"):
-            vars(self).pop(name, None)
+            if hasattr(self, name):
+                delattr(self, name)
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         return self
 

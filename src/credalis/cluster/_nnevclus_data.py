@@ -67,37 +67,45 @@ class Standardization:
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """Where dissimilarities come from: points with a metric, or a matrix.
+    """Where dissimilarities come from.
 
-    Exactly one of points and matrix is set.
+    Attributes
+    ----------
+    values : array
+        Points (n_samples, n_features), or with ``metric="precomputed"`` the
+        dissimilarities (n_samples, n_samples).
+    metric : str or callable
+        Metric between points.
     """
 
-    points: NDArray[np.float64] | None = None
+    values: NDArray[np.float64]
     metric: Any = "euclidean"
-    matrix: NDArray[np.float64] | None = None
-
-    @property
-    def n_samples(self) -> int:
-        """Number of objects."""
-        return len(self.points if self.matrix is None else self.matrix)
 
     def similarities(self, scale: float, dtype: type) -> Similarities:
         """Similarities for δ0 = scale."""
-        if self.matrix is not None:
-            return MatrixSimilarities.from_matrix(self.matrix, scale)
-        if self.metric == "euclidean":
-            return EuclideanSimilarities.from_points(self.points, scale, dtype)
-        return MetricSimilarities(self.points, self.metric, decay_rate(scale))
+        if self._is("precomputed"):
+            return MatrixSimilarities.from_matrix(self.values, scale)
+        if self._is("euclidean"):
+            return EuclideanSimilarities.from_points(self.values, scale, dtype)
+        return MetricSimilarities(self.values, self.metric, decay_rate(scale))
 
     def distances(self, objects: NDArray[np.intp]) -> NDArray[np.float64]:
         """Dissimilarities of all pairs of some objects, (n_objects, n_objects)."""
-        if self.matrix is not None:
-            return self.matrix[np.ix_(objects, objects)]
-        return pairwise_distances(self.points[objects], metric=self.metric)
+        if self._is("precomputed"):
+            return self.values[np.ix_(objects, objects)]
+        return pairwise_distances(self.values[objects], metric=self.metric)
+
+    @property
+    def is_euclidean(self) -> bool:
+        """Whether the values are points with Euclidean distances."""
+        return self._is("euclidean")
+
+    def _is(self, metric: str) -> bool:
+        return isinstance(self.metric, str) and self.metric == metric
 
     def scale(self, quantile: float, rng: np.random.RandomState) -> float:
         """The quantile of the dissimilarities of a sample of the pairs."""
-        n_samples = self.n_samples
+        n_samples = len(self.values)
         objects = np.arange(n_samples)
         if n_samples > _MAX_SAMPLE:
             objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
@@ -157,7 +165,7 @@ def given_geometry(
             f"dissimilarities must be about the {n_samples} rows of X, got "
             f"{len(matrix)} objects"
         )
-    return Geometry(matrix=matrix)
+    return Geometry(matrix, "precomputed")
 
 
 def fit_transformer(

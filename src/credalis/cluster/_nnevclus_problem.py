@@ -119,7 +119,7 @@ def prepare(
         matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
         embedding = DissimilarityPCA(estimator.n_components).fit(matrix)
         # Rows as they are given, since prediction has no columns to average with.
-        attributes, geometry = embedding.transform(X), Geometry(matrix=matrix)
+        attributes, geometry = embedding.transform(X), Geometry(matrix, "precomputed")
     else:
         geometry, transformer = attribute_geometry(X, estimator.metric, information)
     if dissimilarities is not None:

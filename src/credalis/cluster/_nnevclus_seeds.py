@@ -42,19 +42,14 @@ def random_seeds(
     rng: np.random.RandomState,
 ) -> NDArray[np.intp]:
     """Row numbers of distant objects drawn by k-means++."""
-    points = geometry.points if geometry.metric == "euclidean" else None
-    if points is None:
-        # Without points of their own the dissimilarities are close to these.
-        points = inputs
+    # Without points of their own the dissimilarities are close to those of the inputs.
+    points = geometry.values if geometry.is_euclidean else inputs
     _, rows = kmeans_plusplus(points, n_clusters, random_state=rng)
     return np.asarray(rows, dtype=np.intp)
 
 
 def _peaks(geometry: Geometry, n_clusters: int) -> NDArray[np.intp]:
-    if geometry.matrix is not None:
-        graph = delta_bel(geometry.matrix, metric="precomputed")
-    else:
-        graph = delta_bel(geometry.points, metric=geometry.metric)
+    graph = delta_bel(geometry.values, metric=geometry.metric)
     return graph.suggest(n_clusters)
 
 

@@ -73,7 +73,7 @@ def solve(
 
     parameters = trace.state
     inputs = with_constant(problem.inputs)
-    masses = network.masses(parameters, inputs, problem.scores)
+    masses = network.masses(parameters, inputs, problem.scores).astype(np.float64)
     other = network_attributes(network, parameters, problem)
     other["stress_"] = mean_stress(
         masses, problem.similarities(), focal_sets, problem.pairs

@@ -79,7 +79,7 @@ def _train_blocks(
     """Random blocks of objects, one update each; the best epoch is kept."""
     trainer = BlockTrainer(network, data, settings.batch_size)
     judge = trainer if validation is None else _judge(network, validation, settings)
-    parameters = start.astype(settings.dtype)
+    parameters: NDArray[np.floating] = start.astype(settings.dtype)
     update = _updater(settings, trainer.n_blocks)
     patience = _PATIENCE if validation is None else _VALIDATION_PATIENCE
     has_patience = validation is not None or settings.solver == "rmsprop"

@@ -112,7 +112,7 @@ class Perceptron:
         outputs = activations[-1]
         # ∂L/∂u = m ∘ (g - Σ g m), the derivative of the softmax.
         deltas = output_gradient
-        deltas -= np.einsum("ij,ij->j", deltas, outputs)
+        deltas -= (deltas * outputs).sum(axis=0)
         deltas *= outputs
         for depth in range(len(layers) - 1, 0, -1):
             units = activations[depth]

@@ -211,7 +211,7 @@ class BlockTrainer:
         dtype = data.inputs.dtype
         disjoint = data.focal_sets.disjoint.astype(dtype)
         # One gather for the epoch makes every block a slice.
-        inputs = data.inputs[:, order]
+        inputs = np.take(data.inputs, order, axis=1)
         scores = None if data.scores is None else data.scores[order]
         similarities = data.similarities.take(order)
         edges = np.linspace(0, data.n_samples, self.n_blocks + 1).astype(int)

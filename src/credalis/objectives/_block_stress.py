@@ -77,7 +77,8 @@ def block_stress(
     np.matmul(disjoint, masses, out=against)
     second[-1] = -1.0
 
-    gradient = np.zeros((n_sets, n_samples), dtype=dtype)
+    gradient = np.empty((n_sets, n_samples), dtype=dtype)
+    above = np.zeros((n_sets, 0), dtype=dtype)
     total = 0.0
     width = n_samples if n_samples <= _ONE_TILE else _TILE
     store = np.empty(n_samples * width, dtype=dtype)
@@ -100,12 +101,16 @@ def block_stress(
         slopes = residuals
         if weights is not None:
             slopes = residuals * weights[start:, start:stop]
-        on, below = slopes[:n_columns], slopes[n_columns:]
-        total += np.vdot(on, residuals[:n_columns])
-        total += 2.0 * np.vdot(below, residuals[n_columns:])
-        gradient[:, start:stop] += against[:, start:] @ slopes
-        if len(below):
-            gradient[:, stop:] += against[:, start:stop] @ below.T
+        total += np.vdot(slopes[:n_columns], residuals[:n_columns])
+        np.matmul(against[:, start:], slopes, out=gradient[:, start:stop])
+        if start > 0:
+            gradient[:, start:stop] += above[:, :n_columns]
+            above = above[:, n_columns:]
+        if stop < n_samples:
+            below = slopes[n_columns:]
+            total += 2.0 * np.vdot(below, residuals[n_columns:])
+            mirrored = against[:, start:stop] @ below.T
+            above = mirrored if start == 0 else above + mirrored
     weight = 1.0 if weights is not None else 1.0 / (n_samples * (n_samples - 1))
     gradient *= 4.0 * weight
     return float(total) * weight, gradient

@@ -1,14 +1,12 @@
 """Solvers that know nothing of clustering."""
 
 from credalis.optimize._gradient import (
-    Adam,
     GradientTrace,
-    RMSprop,
-    cosine_schedule,
     minimize_adaptive,
     minimize_lbfgs,
 )
 from credalis.optimize._loop import Trace, iterate
+from credalis.optimize._updates import Adam, RMSprop, cosine_schedule
 
 __all__ = [
     "Adam",
