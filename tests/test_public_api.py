@@ -10,22 +10,31 @@ import credalis
 
 PUBLIC = {
     "ECM",
+    "NNEVCLUS",
     "CredalPartition",
     "FocalSets",
     "belief",
+    "constraints",
     "datasets",
     "load",
+    "metric_learning",
     "metrics",
+    "peaks",
     "plots",
     "report",
 }
 SUBPACKAGES = [
     "belief",
     "cluster",
+    "constraints",
     "datasets",
+    "metric_learning",
     "metrics",
+    "network",
+    "objectives",
     "optimize",
     "partition",
+    "peaks",
     "plots",
 ]
 

@@ -1,16 +1,24 @@
 """Evidential clustering: every object gets a mass function over sets of clusters.
 
->>> from credalis import ECM
+>>> from credalis import NNEVCLUS
 >>> from credalis.datasets import make_four_class
 >>> X, _ = make_four_class(random_state=0)
->>> partition = ECM(n_clusters=4, random_state=0).fit(X).partition_
+>>> partition = NNEVCLUS(n_clusters=4, random_state=0).fit(X).partition_
 >>> partition
 CredalPartition(400 objects, 4 clusters, 12 focal sets)
 """
 
 __version__ = "0.1.0"
 
-from credalis import belief, datasets, metrics, plots
+from credalis import (
+    belief,
+    constraints,
+    datasets,
+    metric_learning,
+    metrics,
+    peaks,
+    plots,
+)
 from credalis.belief import FocalSets
 from credalis.cluster import ECM, NNEVCLUS
 from credalis.io import load
@@ -23,9 +31,12 @@ __all__ = [
     "CredalPartition",
     "FocalSets",
     "belief",
+    "constraints",
     "datasets",
     "load",
+    "metric_learning",
     "metrics",
+    "peaks",
     "plots",
     "report",
 ]

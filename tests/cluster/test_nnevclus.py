@@ -130,6 +130,8 @@ def test_separate_dissimilarities_replace_the_metric(blobs):
     condensed = clone(model).fit(X, dissimilarities=pdist(X))
     assert square.partition_.allclose(usual.partition_, atol=1e-6)
     assert condensed.partition_ == square.partition_
+    with pytest.raises(ValueError, match="fit was given dissimilarities of its own"):
+        square.score(X)
     strange = clone(model).fit(X, dissimilarities=cdist(X[:, :1], X[:, :1]))
     assert not strange.partition_.allclose(usual.partition_, atol=1e-2)
 

@@ -19,6 +19,8 @@ estimator = SimpleNamespace(
     predict_partition=lambda X: CredalPartition.from_labels([0] * len(X), 2)
 )
 plots.ContourDisplay.from_estimator(estimator, [[0, 1], [1, 0]], grid_resolution=4)
+plots.ShepardDisplay.from_partition(partition, [1.0, 2.0, 3.0], scale=2.0)
+plots.DeltaBelDisplay.from_data([[0.0], [1.0], [5.0], [6.0]])
 assert "matplotlib" not in sys.modules
 """
 

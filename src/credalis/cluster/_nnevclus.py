@@ -113,7 +113,7 @@ default="auto"
         and 1 otherwise, or with seeds that do not vary.
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         Relative decrease of L below which a start ends.
     n_jobs : int, default=None
         Number of starts run at the same time. It does not change the result.
@@ -193,7 +193,7 @@ default="auto"
         dtype="auto",
         n_init="auto",
         max_iter="auto",
-        tol=1e-5,
+        tol=1e-4,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -323,6 +323,11 @@ default="auto"
         float
         """
         check_is_fitted(self)
+        if self.has_given_dissimilarities_:
+            raise ValueError(
+                "score needs dissimilarities that it can compute for new rows, but fit "
+                "was given dissimilarities of its own"
+            )
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, reset=False)
         masses = self._predict_masses(X).T
         if self.embedding_ is not None:

@@ -53,6 +53,7 @@ class Problem:
     standardize: Standardization
     embedding: DissimilarityPCA | None
     transformer: Any
+    has_given_dissimilarities: bool
     scorer: NoveltyScorer | None
     inputs: NDArray[np.float64]
     scores: NDArray[np.float64] | None
@@ -136,6 +137,7 @@ def prepare(
         standardize,
         embedding,
         transformer,
+        dissimilarities is not None,
         scorer,
         inputs,
         None if scorer is None else scorer(inputs),

@@ -94,6 +94,7 @@ def network_attributes(
         "standardization_": problem.standardize,
         "embedding_": problem.embedding,
         "transformer_": problem.transformer,
+        "has_given_dissimilarities_": problem.has_given_dissimilarities,
         "novelty_": problem.scorer,
     }
     if network.link is not None:

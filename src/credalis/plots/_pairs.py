@@ -100,6 +100,10 @@ def dissimilarity_space(
                 values, symmetrize=True, name="dissimilarities"
             )
         return values, "precomputed"
+    if getattr(estimator, "has_given_dissimilarities_", False):
+        raise ValueError(
+            "dissimilarities must be those that were passed to fit, got None"
+        )
     points = check_features(X, fitted(estimator, "partition_").n_samples)
     if isinstance(metric, str) and metric == "precomputed":
         return check_dissimilarities(points, symmetrize=symmetrize), metric

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import squareform
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 
 from credalis._files import atomic_write
@@ -160,7 +161,7 @@ def _diagrams_and_clusters(
 ) -> str:
     """Two columns of what can be drawn for this result, and the table of clusters."""
     diagrams = {
-        "δ–Bel graph": _peaks(partition, estimator, X),
+        "δ–Bel graph": _peaks(partition, estimator, X, dissimilarities),
         "Shepard diagram": _shepard(estimator, X, dissimilarities),
         "Learning curve": _learning_curve(estimator),
     }
@@ -173,12 +174,15 @@ def _diagrams_and_clusters(
     return f"<div class='grid'>{''.join(cells)}</div>\n{clusters}"
 
 
-def _peaks(partition: CredalPartition, estimator: Any, X: Any) -> str:
+def _peaks(
+    partition: CredalPartition, estimator: Any, X: Any, dissimilarities: Any
+) -> str:
     """The δ-Bel graph where it is not too slow and can suggest something."""
     if estimator is None:
         space, metric = check_features(X, partition.n_samples), "euclidean"
     else:
-        space, metric = dissimilarity_space(estimator, X)
+        space, metric = dissimilarity_space(estimator, X, dissimilarities)
+        space = squareform(space) if space.ndim == 1 else space
     if not callable(metric) and metric not in PAIRWISE_DISTANCE_FUNCTIONS:
         metric = "euclidean"
     limit = _MAX_PEAK_OBJECTS_CALLABLE if callable(metric) else _MAX_PEAK_OBJECTS
