@@ -224,6 +224,17 @@ def test_two_steps_start_from_the_network_of_the_first():
     assert_allclose(output[4], between - [1, 0, 0, 0, 0])
 
 
+@pytest.mark.parametrize("solver", ["lbfgs", "adam"])
+def test_second_step_fits_at_least_as_well_as_the_first(solver):
+    X, _ = make_blobs(300, centers=6, cluster_std=1.5, random_state=0)
+    model = NNEVCLUS(6, solver=solver, n_init=1, max_iter=300, random_state=0)
+    first = clone(model).set_params(focal_sets="singletons").fit(X)
+    second = model.set_params(focal_sets="two-step").fit(X)
+    assert len(second.focal_sets_) > len(first.focal_sets_)
+    assert second.stress_ < 1.05 * first.stress_
+    np.testing.assert_array_equal(second.predict(X), second.labels_)
+
+
 @pytest.mark.parametrize("link", ["reference", "paper"])
 @pytest.mark.parametrize(
     "detector", ["ocsvm", OneClassSVM(nu=0.1), LocalOutlierFactor(novelty=True)]

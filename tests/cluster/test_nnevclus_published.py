@@ -39,7 +39,7 @@ PLAIN = [
 
 # The same from belief peaks; the last entry is the number of neighbours of the graph.
 PEAKS = [
-    ("wine", 3, True, {}, 0.93, "auto"),
+    ("wine", 3, True, {"weight_decay": 1e-3}, 0.93, "auto"),
     ("iris", 3, False, {"dissimilarity_quantile": 0.5}, 0.70, "auto"),
     ("ecoli", 3, True, {}, 0.82, "auto"),
     ("heart", 2, True, {}, 0.41, 20),

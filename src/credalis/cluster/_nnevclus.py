@@ -6,7 +6,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._nnevclus_data import Geometry
-from credalis.cluster._nnevclus_problem import check_parameters, network_for, prepare
+from credalis.cluster._nnevclus_problem import (
+    check_parameters,
+    fitted_network,
+    prepare,
+)
 from credalis.cluster._nnevclus_solve import flat_parameters, solve
 from credalis.cluster._nnevclus_stream import start_stream, train_on_batch
 from credalis.cluster._nnevclus_training import FULL_BATCH
@@ -373,22 +377,12 @@ default="auto"
         return getattr(self, "weights_", None) if self.warm_start else None
 
     def _solve(self, problem, focal_sets, rng, *, previous, report):
-        network = network_for(self, problem.inputs.shape[1], focal_sets)
-        return solve(
-            network,
-            problem,
-            focal_sets,
-            rng,
-            weights=self._warm_weights() if previous is None else None,
-            previous=previous,
-            seeds_are_random=isinstance(self.init, str) and self.init == "k-means++",
-            report=report,
-        )
+        return solve(self, problem, focal_sets, rng, previous=previous, report=report)
 
     def _predict_masses(self, X):
         if self.embedding_ is not None:
             X = self.embedding_.transform(X)
-        network = network_for(self, X.shape[1], self.focal_sets_)
+        network = fitted_network(self)
         parameters = flat_parameters(self)
         masses = np.empty((len(X), len(self.focal_sets_)))
         for start in range(0, len(X), _BLOCK_ROWS):

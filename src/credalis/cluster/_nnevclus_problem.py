@@ -151,18 +151,32 @@ def prepare(
     )
 
 
-def network_for(estimator: Any, n_inputs: int, focal_sets: FocalSets) -> CredalNetwork:
-    """The network an estimator asks for."""
+def hidden_sizes(estimator: Any, focal_sets: FocalSets) -> tuple[int, ...]:
+    """Units of each hidden layer that an estimator asks for."""
     sizes = estimator.hidden_layer_sizes
     if isinstance(sizes, str):
-        sizes = (round(1.5 * len(focal_sets)),)
+        return (round(1.5 * len(focal_sets)),)
+    return tuple(int(size) for size in sizes)
+
+
+def network_of(
+    estimator: Any, n_inputs: int, hidden: tuple[int, ...], focal_sets: FocalSets
+) -> CredalNetwork:
+    """A network with these hidden layers and the coupling of an estimator."""
     has_novelty = estimator.novelty_detector is not None
     return CredalNetwork(
-        Perceptron((n_inputs, *(int(size) for size in sizes), len(focal_sets))),
+        Perceptron((n_inputs, *hidden, len(focal_sets))),
         focal_sets.empty_index,
         estimator.novelty_link if has_novelty else None,
         estimator.weight_decay,
     )
+
+
+def fitted_network(estimator: Any) -> CredalNetwork:
+    """The network whose weights an estimator holds."""
+    first, *_ = estimator.weights_
+    hidden = tuple(len(layer) for layer in estimator.weights_[:-1])
+    return network_of(estimator, first.shape[1] - 1, hidden, estimator.focal_sets_)
 
 
 def check_parameters(estimator: Any) -> None:

@@ -1,16 +1,16 @@
 """One start of NNEVCLUS, from the problem to a solution."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credalis.belief import FocalSets
-from credalis.cluster._nnevclus_problem import Problem
+from credalis.cluster._nnevclus_problem import Problem, hidden_sizes, network_of
 from credalis.cluster._nnevclus_seeds import random_seeds
-from credalis.cluster._nnevclus_training import train
+from credalis.cluster._nnevclus_training import Settings, train
 from credalis.cluster._starts import Solution
 from credalis.network import (
     CredalNetwork,
@@ -23,7 +23,15 @@ Weights = list[NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class NetworkSolution(Solution):
-    """A solution whose attributes hold the weights of a network."""
+    """A solution whose attributes hold the weights of a network.
+
+    Attributes
+    ----------
+    focal_sets : FocalSets
+        The outputs of the network.
+    """
+
+    focal_sets: FocalSets = field(kw_only=True)
 
     def renumbered(
         self, new_labels: NDArray[np.intp], columns: NDArray[np.intp]
@@ -36,38 +44,36 @@ class NetworkSolution(Solution):
 
 
 def solve(
-    network: CredalNetwork,
+    estimator: Any,
     problem: Problem,
     focal_sets: FocalSets,
     rng: np.random.RandomState,
     *,
-    weights: Weights | None,
-    previous: Solution | None,
-    seeds_are_random: bool,
+    previous: "NetworkSolution | None",
     report: Callable[[int, float], None],
 ) -> NetworkSolution:
-    """Train from random weights, from given ones, or from a network of fewer sets."""
-    start = network.initial_parameters(rng)
+    """Train from random weights, from those of a fit, or of a network of fewer sets."""
+    hidden, weights = hidden_sizes(estimator, focal_sets), estimator._warm_weights()
     if previous is not None:
+        # The second of two steps goes on with the hidden layers of the first.
         weights = extended_weights(
-            previous.other["weights_"], previous.other["focal_sets_"], focal_sets
+            previous.other["weights_"], previous.focal_sets, focal_sets
         )
-    if weights is not None:
-        start = _flat(weights, start)
-    seeds = problem.seeds
-    if seeds_are_random:
-        n_clusters = focal_sets.n_clusters
-        seeds = random_seeds(problem.geometry, problem.inputs, n_clusters, rng)
+        hidden = tuple(len(layer) for layer in weights[:-1])
+    network = network_of(estimator, problem.inputs.shape[1], hidden, focal_sets)
+    start = network.initial_parameters(rng)
     settings = problem.settings
-    if seeds is not None and weights is None:
-        # The seeds show each output its cluster, then they let go: a start that kept
-        # them would end where seeds in bad places hold it.
-        settings = settings.halved()
-        labelled = replace(
-            problem.information, objects=seeds, labels=np.arange(len(seeds))
-        )
-        data, validation = problem.training_data(focal_sets, labelled)
-        start = train(network, start, data, validation, settings, rng, _ignore).state
+    if weights is not None:
+        start = _with_weights(network, start, weights)
+    else:
+        seeds = problem.seeds
+        if isinstance(estimator.init, str) and estimator.init == "k-means++":
+            seeds = random_seeds(
+                problem.geometry, problem.inputs, focal_sets.n_clusters, rng
+            )
+        if seeds is not None:
+            settings = settings.halved()
+            start = _seeded(network, start, problem, focal_sets, seeds, settings, rng)
     data, validation = problem.training_data(focal_sets, problem.information)
     trace = train(network, start, data, validation, settings, rng, report)
 
@@ -78,10 +84,32 @@ def solve(
     other["stress_"] = mean_stress(
         masses, problem.similarities(), focal_sets, problem.pairs
     )
-    other["focal_sets_"] = focal_sets
     return NetworkSolution(
-        masses.T, trace, other=other, is_interrupted=trace.interrupted
+        masses.T,
+        trace,
+        other=other,
+        is_interrupted=trace.interrupted,
+        focal_sets=focal_sets,
     )
+
+
+def _seeded(
+    network: CredalNetwork,
+    start: NDArray[np.float64],
+    problem: Problem,
+    focal_sets: FocalSets,
+    seeds: NDArray[np.intp],
+    settings: Settings,
+    rng: np.random.RandomState,
+) -> NDArray[np.float64]:
+    """Parameters of a network that was shown one object of each cluster.
+
+    What follows trains it without the seeds: a network that kept them would end where
+    seeds in bad places hold it.
+    """
+    labelled = replace(problem.information, objects=seeds, labels=np.arange(len(seeds)))
+    data, validation = problem.training_data(focal_sets, labelled)
+    return train(network, start, data, validation, settings, rng, _ignore).state
 
 
 def network_attributes(
@@ -127,17 +155,19 @@ def extended_weights(weights: Weights, old: FocalSets, new: FocalSets) -> Weight
     return [*weights[:-1], output]
 
 
-def _flat(weights: Weights, initial: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights as a vector; what they do not cover stays as it is."""
-    start = initial.copy()
-    vector = np.concatenate([layer.ravel() for layer in weights])
-    if len(vector) > len(start):
+def _with_weights(
+    network: CredalNetwork, parameters: NDArray[np.float64], weights: Weights
+) -> NDArray[np.float64]:
+    """Parameters with these weights; a coupling keeps its own."""
+    layers = network.perceptron.layers(parameters)
+    if [layer.shape for layer in layers] != [layer.shape for layer in weights]:
         raise ValueError(
             "warm_start needs a network of the same shape: hidden_layer_sizes, "
             "focal_sets and the number of features must be those of the previous fit"
         )
-    start[: len(vector)] = vector
-    return start
+    for layer, values in zip(layers, weights, strict=True):
+        layer[...] = values
+    return parameters
 
 
 def _ignore(iteration: int, loss: float) -> None:

@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from credalis.cluster._nnevclus_data import Geometry, side_information
-from credalis.cluster._nnevclus_problem import network_for, prepare
+from credalis.cluster._nnevclus_problem import (
+    fitted_network,
+    hidden_sizes,
+    network_of,
+    prepare,
+)
 from credalis.cluster._nnevclus_solve import flat_parameters, network_attributes
 from credalis.network import BlockTrainer, TrainingData, with_constant
 from credalis.optimize import Adam
@@ -31,7 +36,8 @@ def start_stream(
         cannot_link=None,
     )
     focal_sets = estimator._first_focal_sets()
-    network = network_for(estimator, problem.inputs.shape[1], focal_sets)
+    hidden = hidden_sizes(estimator, focal_sets)
+    network = network_of(estimator, problem.inputs.shape[1], hidden, focal_sets)
     parameters = network.initial_parameters(rng)
     estimator.focal_sets_ = focal_sets
     for name, value in network_attributes(network, parameters, problem).items():
@@ -60,7 +66,7 @@ def train_on_batch(estimator: Any, X: NDArray[np.float64]) -> float:
             constraint_weight=estimator.constraint_weight,
         ),
     )
-    network = network_for(estimator, inputs.shape[1], estimator.focal_sets_)
+    network = fitted_network(estimator)
     parameters = flat_parameters(estimator)
     if not hasattr(estimator, "_stream"):
         rate = estimator.learning_rate_init
