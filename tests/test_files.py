@@ -45,3 +45,20 @@ def test_missing_directory_is_named(tmp_path):
         atomic_write(tmp_path / "missing" / "result.txt"),
     ):
         pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows needs rights for links")
+def test_link_stays_a_link(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with atomic_write(link) as stream:
+        stream.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    with pytest.raises(OSError, match="not a file"), atomic_write(tmp_path):
+        pass
+    assert tmp_path.is_dir()

@@ -15,9 +15,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Until then an older file of this name stays as it is; after an error, or an
     interrupt, nothing is left behind.
     """
-    target = Path(path)
+    # Where a link leads, so that the link stays.
+    target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no directory {target.parent} to write in")
+    if target.exists() and not target.is_file():
+        raise OSError(f"{target} is not a file that could be written")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:
         with open(temporary, "xb") as stream:

@@ -40,7 +40,9 @@ def test_error_is_one_line_that_says_what_is_wrong(tmp_path, capsys):
     assert shown.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [[], ["dance"], ["demo", "--seed", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["dance"], ["demo", "--seed", "x"], ["demo", "--seed", "-1"]]
+)
 def test_wrong_usage_has_exit_code_two(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
         main(arguments)

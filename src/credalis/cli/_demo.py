@@ -26,7 +26,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="the report to write (default: %(default)s)",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="random seed (default: %(default)s)"
+        "--seed", type=_seed, default=0, help="random seed (default: %(default)s)"
     )
     parser.set_defaults(run=run)
 
@@ -38,3 +38,12 @@ def run(options: argparse.Namespace) -> None:
     print(model.partition_.summary())
     report(model, X, options.output)
     print(f"\nReport written to {options.output.resolve()}")
+
+
+def _seed(text: str) -> int:
+    seed = int(text)
+    if not 0 <= seed < 2**32:
+        raise argparse.ArgumentTypeError(
+            f"must be an integer from 0 to {2**32 - 1}, got {text}"
+        )
+    return seed

@@ -5,6 +5,7 @@ from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._ecm import ECM
 from credalis.cluster._nnevclus import NNEVCLUS
 from credalis.cluster._nnevclus_data import Standardization
+from credalis.cluster._savable import TRANSFORMERS, restorer, to_state
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import KernelScores, NoveltyScorer
 
@@ -19,3 +20,6 @@ for _class in (
     Standardization,
 ):
     _archive.register(_class)
+
+for _class in TRANSFORMERS:
+    _archive.register(_class, to_state=to_state, from_state=restorer(_class))

@@ -115,11 +115,14 @@ class BaseCredalClusterer(
             # that the result does not depend on the order in which the starts run.
             seeds = rng.randint(np.iinfo(np.int32).max, size=self._n_starts(data))
             solution = best_start(self, data, focal_sets, seeds)
-            if isinstance(self.focal_sets, str) and self.focal_sets == "two-step":
+            two_steps = isinstance(self.focal_sets, str) and (
+                self.focal_sets == "two-step"
+            )
+            if two_steps and not solution.is_interrupted:
                 focal_sets = _with_neighboring_pairs(solution.masses, focal_sets)
                 solution = best_start(self, data, focal_sets, seeds[:1], solution)
+            self._store(X, data, solution, focal_sets)
         self._check_solution(data, solution)
-        self._store(X, data, solution, focal_sets)
         self._warn(solution, self._max_iterations(data))
         return self
 
@@ -137,7 +140,8 @@ class BaseCredalClusterer(
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return CredalPartition(self._predict_masses(X), self.focal_sets_)
+        with one_thread():
+            return CredalPartition(self._predict_masses(X), self.focal_sets_)
 
     def predict(self, X):
         """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""
@@ -194,7 +198,8 @@ class BaseCredalClusterer(
         if not isinstance(self.max_iter, str):
             check_integer("max_iter", self.max_iter, at_least=1)
         check_number("tol", self.tol, at_least=0)
-        check_integer("verbose", int(self.verbose), at_least=0)
+        if not isinstance(self.verbose, bool):
+            check_integer("verbose", self.verbose, at_least=0)
         if not isinstance(self.n_init, str):
             check_integer("n_init", self.n_init, at_least=1)
         else:

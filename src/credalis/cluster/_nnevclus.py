@@ -5,9 +5,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis.cluster._base import BaseCredalClusterer
-from credalis.cluster._nnevclus_data import Geometry
 from credalis.cluster._nnevclus_problem import (
     check_parameters,
+    fitted_geometry,
     fitted_network,
     prepare,
 )
@@ -83,9 +83,8 @@ default="auto"
         Starting point. "peaks" takes belief peaks, and "k-means++" random distant
         objects, as labelled seeds, one for each cluster. An array of shape (n_clusters,
         n_features) holds centres, whose nearest objects become the seeds; a vector of
-        n_clusters integers holds the row numbers of the seeds. Seeds count as labels in
-        the first half of the training and are free in the second. Given ones fix the
-        numbers of the clusters.
+        n_clusters integers holds the row numbers of the seeds. Seeds count as labels at
+        the beginning of the training only. Given ones fix the numbers of the clusters.
     solver : {"auto", "lbfgs", "adaptive", "adam", "rmsprop"}, default="auto"
         "lbfgs" and "adaptive" (the adaptive-step method of the paper) look at all pairs
         at once; "adam" and "rmsprop" at random blocks of objects, with all pairs inside
@@ -114,7 +113,7 @@ default="auto"
         otherwise. Prediction is always in float64.
     n_init : int or "auto", default="auto"
         Number of starts, of which the best is kept; "auto" is 5 for full-batch solvers
-        and 1 otherwise, or with seeds that do not vary.
+        and 1 otherwise.
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".
     tol : float, default=1e-4
@@ -262,6 +261,8 @@ default="auto"
         -------
         self
         """
+        if hasattr(self, "_stream"):
+            del self._stream
         return self._fit(
             X,
             dissimilarities=dissimilarities,
@@ -273,8 +274,9 @@ default="auto"
     def partial_fit(self, X, y=None):
         """Train on a batch of a stream: one pass, one update for each block.
 
-        The first batch of a new estimator also fixes the scaling of the inputs, δ0 and
-        the novelty detector, and should look like what follows. A fitted estimator
+        A stream is learned by Adam from random weights, whatever solver and init say.
+        The first batch of a new estimator also fixes the scaling of the inputs, δ0
+        and the novelty detector, and should look like what follows. A fitted estimator
         goes on from where it is. There is no result for the objects of a stream:
         ``partition_`` and ``labels_`` are absent, `predict_partition` gives them.
 
@@ -338,11 +340,10 @@ default="auto"
             return -cross_stress(
                 masses, self.partition_.masses.T, X, self.focal_sets_, self.scale_
             )
-        geometry = Geometry(X, self.metric)
-        if self.transformer_ is not None:
-            geometry = Geometry(np.asarray(self.transformer_.transform(X)))
+        geometry = fitted_geometry(self, X)
         similarities = geometry.similarities(self.scale_, np.float64)
-        return -mean_stress(masses, similarities, self.focal_sets_)
+        with one_thread():
+            return -mean_stress(masses, similarities, self.focal_sets_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -367,20 +368,22 @@ default="auto"
         if not isinstance(self.n_init, str):
             return self.n_init
         is_full = problem.settings.solver in FULL_BATCH
-        return _DEFAULT_N_INIT if is_full and not self._warm_weights() else 1
+        is_warm = self.warm_start and hasattr(self, "weights_")
+        return _DEFAULT_N_INIT if is_full and not is_warm else 1
 
     def _max_iterations(self, problem):
         return problem.settings.max_iter
-
-    def _warm_weights(self):
-        """Weights of the previous fit, if this one is to start from them."""
-        return getattr(self, "weights_", None) if self.warm_start else None
 
     def _solve(self, problem, focal_sets, rng, *, previous, report):
         return solve(self, problem, focal_sets, rng, previous=previous, report=report)
 
     def _predict_masses(self, X):
         if self.embedding_ is not None:
+            if X.min() < 0:
+                raise ValueError(
+                    "X must hold no negative dissimilarities, the smallest is "
+                    f"{X.min():.3g}"
+                )
             X = self.embedding_.transform(X)
         network = fitted_network(self)
         parameters = flat_parameters(self)

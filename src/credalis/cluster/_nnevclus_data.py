@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
-from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.utils import get_tags
 
 from credalis.constraints import check_constraints
@@ -100,6 +101,11 @@ class Geometry:
         """Whether the values are points with Euclidean distances."""
         return self._is("euclidean")
 
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether the values are dissimilarities."""
+        return self._is("precomputed")
+
     def _is(self, metric: str) -> bool:
         return isinstance(self.metric, str) and self.metric == metric
 
@@ -131,16 +137,17 @@ def attribute_geometry(
     X: NDArray[np.float64], metric: Any, information: SideInformation
 ) -> tuple[Geometry, Any]:
     """Geometry of attribute data, and the fitted transformer if there is one."""
-    if hasattr(metric, "transform"):
+    if hasattr(metric, "transform") and not isinstance(metric, type):
         transformer = fit_transformer(metric, X, information)
         points = np.asarray(transformer.transform(X), dtype=np.float64)
         return Geometry(points), transformer
-    if not callable(metric) and metric not in PAIRWISE_DISTANCE_FUNCTIONS:
-        known = ", ".join(sorted(PAIRWISE_DISTANCE_FUNCTIONS))
+    try:
+        pairwise_distances(X[:2], metric=metric)
+    except (ValueError, TypeError) as error:
         raise ValueError(
-            f"metric must be one of {known}, a callable or a transformer, "
-            f"got {metric!r}"
-        )
+            "metric must be a metric of scikit-learn's pairwise_distances, a callable "
+            f"or a transformer, got {metric!r}: {error}"
+        ) from error
     return Geometry(X, metric), None
 
 
@@ -183,7 +190,7 @@ def fit_transformer(
             must_link=information.must_link,
             cannot_link=information.cannot_link,
         )
-    if not get_tags(transformer).target_tags.required:
+    if not _needs_labels(transformer):
         return transformer.fit(X)
     known = labels >= 0
     if not known.any():
@@ -191,6 +198,14 @@ def fit_transformer(
             f"metric={metric!r} learns from labels: pass partial_labels to fit"
         )
     return transformer.fit(X[known], labels[known])
+
+
+def _needs_labels(transformer: Any) -> bool:
+    """Whether a transformer, or a step of a pipeline, learns from labels."""
+    steps = getattr(transformer, "steps", None) or [("", transformer)]
+    return any(
+        get_tags(step).target_tags.required for _, step in steps if hasattr(step, "fit")
+    )
 
 
 def check_partial_labels(
@@ -232,6 +247,44 @@ def side_information(
     """Checked labels and pairs with their weights."""
     must, cannot = check_constraints(must_link, cannot_link, n_samples)
     objects, labels = check_partial_labels(partial_labels, n_samples, n_clusters)
+    _check_labels_against_pairs(objects, labels, must, cannot, n_samples)
     return SideInformation(
         objects, labels, must, cannot, label_weight, constraint_weight
     )
+
+
+def _check_labels_against_pairs(
+    objects: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    must_link: NDArray[np.intp],
+    cannot_link: NDArray[np.intp],
+    n_samples: int,
+) -> None:
+    """Refuse labels that contradict pairs, directly or through chains of must-links."""
+    if len(objects) == 0 or len(must_link) + len(cannot_link) == 0:
+        return
+    links = csr_array(
+        (np.ones(len(must_link)), (must_link[:, 0], must_link[:, 1])),
+        shape=(n_samples, n_samples),
+    )
+    n_groups, group = connected_components(links, directed=False)
+    owner = np.full(n_groups, -1)
+    for i, label in zip(objects, labels, strict=True):
+        known = owner[group[i]]
+        if known >= 0 and labels[objects == known][0] != label:
+            raise ValueError(
+                f"partial_labels must agree with must_link, got other labels for the "
+                f"linked objects {known} and {i}"
+            )
+        owner[group[i]] = i
+    for i, j in cannot_link:
+        first, second = owner[group[i]], owner[group[j]]
+        if (
+            first >= 0
+            and second >= 0
+            and (labels[objects == first][0] == labels[objects == second][0])
+        ):
+            raise ValueError(
+                f"partial_labels must agree with cannot_link, got the same label for "
+                f"the objects {i} and {j} or those linked to them"
+            )

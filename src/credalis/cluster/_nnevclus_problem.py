@@ -37,12 +37,12 @@ from credalis.network import (
 # Full-batch training up to here: its cost grows with the square of n.
 _MAX_FULL_BATCH = 1000
 
-_BATCH_SIZE = 200
+BATCH_SIZE = 200
 _LEARNING_RATES = {"adam": 0.01, "rmsprop": 0.001}
 
 # Iterations of a full-batch solver; updates and epochs of a mini-batch one.
 _MAX_ITERATIONS = 1000
-_N_UPDATES = 4000
+_N_UPDATES = {"adam": 4000, "rmsprop": 40_000}
 _MIN_EPOCHS = 5
 
 
@@ -114,6 +114,11 @@ def prepare(
         label_weight=estimator.label_weight,
         constraint_weight=estimator.constraint_weight,
     )
+    if information.has_labels and not _is_random(estimator.init):
+        raise ValueError(
+            "init must be 'random' with partial_labels, which say themselves where "
+            f"the clusters are, got {estimator.init!r}"
+        )
     embedding, transformer = None, None
     attributes = X
     if isinstance(estimator.metric, str) and estimator.metric == "precomputed":
@@ -145,7 +150,7 @@ def prepare(
         _scale(estimator, geometry, rng),
         information,
         fixed_seeds(estimator.init, attributes, geometry, estimator.n_clusters),
-        _pairs(estimator, len(X), settings, rng),
+        _pairs(estimator, len(X), rng),
         _held_out(estimator, information, len(X), rng),
         settings,
     )
@@ -156,13 +161,13 @@ def hidden_sizes(estimator: Any, focal_sets: FocalSets) -> tuple[int, ...]:
     sizes = estimator.hidden_layer_sizes
     if isinstance(sizes, str):
         return (round(1.5 * len(focal_sets)),)
-    return tuple(int(size) for size in sizes)
+    return tuple(int(size) for size in np.atleast_1d(sizes))
 
 
 def network_of(
     estimator: Any, n_inputs: int, hidden: tuple[int, ...], focal_sets: FocalSets
 ) -> CredalNetwork:
-    """A network with these hidden layers and the coupling of an estimator."""
+    """A network with these hidden layers, as the parameters of an estimator say."""
     has_novelty = estimator.novelty_detector is not None
     return CredalNetwork(
         Perceptron((n_inputs, *hidden, len(focal_sets))),
@@ -173,10 +178,22 @@ def network_of(
 
 
 def fitted_network(estimator: Any) -> CredalNetwork:
-    """The network whose weights an estimator holds."""
-    first, *_ = estimator.weights_
-    hidden = tuple(len(layer) for layer in estimator.weights_[:-1])
-    return network_of(estimator, first.shape[1] - 1, hidden, estimator.focal_sets_)
+    """The network an estimator was fitted with, whatever its parameters are now."""
+    weights = estimator.weights_
+    sizes = (weights[0].shape[1] - 1, *(len(layer) for layer in weights))
+    return CredalNetwork(
+        Perceptron(sizes),
+        estimator.focal_sets_.empty_index,
+        estimator.novelty_link_,
+        estimator.weight_decay,
+    )
+
+
+def fitted_geometry(estimator: Any, X: NDArray[np.float64]) -> Geometry:
+    """Where the dissimilarities of new rows come from, as they did in the fit."""
+    if estimator.transformer_ is not None:
+        X = np.asarray(estimator.transformer_.transform(X), dtype=np.float64)
+    return Geometry(X, estimator.metric_)
 
 
 def check_parameters(estimator: Any) -> None:
@@ -210,10 +227,20 @@ def check_parameters(estimator: Any) -> None:
         check_integer("pairs_per_sample", estimator.pairs_per_sample, at_least=1)
     if isinstance(estimator.init, str):
         check_choice("init", estimator.init, INITS)
+    two_steps = isinstance(estimator.focal_sets, str) and (
+        estimator.focal_sets == "two-step"
+    )
+    if estimator.warm_start and two_steps:
+        raise ValueError(
+            "warm_start must be False with focal_sets='two-step', whose first step "
+            "has other focal sets than the network of the previous fit"
+        )
     detector = estimator.novelty_detector
     if isinstance(detector, str):
         check_choice("novelty_detector", detector, ("ocsvm",))
-    elif detector is not None and not hasattr(detector, "decision_function"):
+    elif detector is not None and (
+        isinstance(detector, type) or not hasattr(detector, "decision_function")
+    ):
         raise ValueError(
             "novelty_detector must be None, 'ocsvm' or an object with "
             f"decision_function, got {detector!r}"
@@ -244,12 +271,14 @@ def _settings(estimator: Any, n_samples: int) -> Settings:
             "pairs_per_sample must be None for solvers that look at all pairs of a "
             f"block, got {estimator.pairs_per_sample} with solver={solver!r}"
         )
-    batch_size = _BATCH_SIZE if estimator.batch_size == "auto" else estimator.batch_size
+    batch_size = BATCH_SIZE if estimator.batch_size == "auto" else estimator.batch_size
     batch_size = min(batch_size, n_samples)
     max_iter = estimator.max_iter
     if isinstance(max_iter, str):
-        epochs = max(_MIN_EPOCHS, round(_N_UPDATES * batch_size / n_samples))
-        max_iter = epochs if solver == "adam" else _MAX_ITERATIONS
+        max_iter = _MAX_ITERATIONS
+        if not is_full:
+            epochs = round(_N_UPDATES[solver] * batch_size / n_samples)
+            max_iter = min(max(_MIN_EPOCHS, epochs), _MAX_ITERATIONS)
     dtype = estimator.dtype
     if dtype == "auto":
         dtype = "float64" if is_full else "float32"
@@ -270,8 +299,12 @@ def _scale(estimator: Any, geometry: Geometry, rng: np.random.RandomState) -> fl
     return geometry.scale(quantile, rng)
 
 
+def _is_random(init: Any) -> bool:
+    return isinstance(init, str) and init == "random"
+
+
 def _pairs(
-    estimator: Any, n_samples: int, settings: Settings, rng: np.random.RandomState
+    estimator: Any, n_samples: int, rng: np.random.RandomState
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
     if estimator.pairs_per_sample is None:
         return None

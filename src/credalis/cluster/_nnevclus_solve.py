@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 from credalis.belief import FocalSets
 from credalis.cluster._nnevclus_problem import Problem, hidden_sizes, network_of
 from credalis.cluster._nnevclus_seeds import random_seeds
-from credalis.cluster._nnevclus_training import Settings, train
+from credalis.cluster._nnevclus_training import train
 from credalis.cluster._starts import Solution
-from credalis.network import (
-    CredalNetwork,
-    mean_stress,
-    with_constant,
-)
+from credalis.network import CredalNetwork, mean_stress, with_constant
+from credalis.optimize import GradientTrace
 
 Weights = list[NDArray[np.float64]]
+
+_OTHER_SHAPE = (
+    "warm_start needs a network of the same shape: hidden_layer_sizes, focal_sets and "
+    "the number of features must be those of the previous fit"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,14 @@ def solve(
     report: Callable[[int, float], None],
 ) -> NetworkSolution:
     """Train from random weights, from those of a fit, or of a network of fewer sets."""
-    hidden, weights = hidden_sizes(estimator, focal_sets), estimator._warm_weights()
+    hidden, weights = hidden_sizes(estimator, focal_sets), None
+    coefficients = None
+    if estimator.warm_start and hasattr(estimator, "weights_"):
+        _check_same_sets(estimator.focal_sets_, focal_sets)
+        weights = estimator.weights_
+        coefficients = getattr(estimator, "novelty_coefficients_", None)
     if previous is not None:
+        coefficients = previous.other.get("novelty_coefficients_")
         # The second of two steps goes on with the hidden layers of the first.
         weights = extended_weights(
             previous.other["weights_"], previous.focal_sets, focal_sets
@@ -62,9 +70,8 @@ def solve(
         hidden = tuple(len(layer) for layer in weights[:-1])
     network = network_of(estimator, problem.inputs.shape[1], hidden, focal_sets)
     start = network.initial_parameters(rng)
-    settings = problem.settings
     if weights is not None:
-        start = _with_weights(network, start, weights)
+        start = _with_weights(network, start, weights, coefficients)
     else:
         seeds = problem.seeds
         if isinstance(estimator.init, str) and estimator.init == "k-means++":
@@ -72,11 +79,22 @@ def solve(
                 problem.geometry, problem.inputs, focal_sets.n_clusters, rng
             )
         if seeds is not None:
-            settings = settings.halved()
-            start = _seeded(network, start, problem, focal_sets, seeds, settings, rng)
+            shown = _seeded(network, start, problem, focal_sets, seeds, rng)
+            if shown.interrupted:
+                return _solution(network, problem, focal_sets, shown)
+            start = shown.state
     data, validation = problem.training_data(focal_sets, problem.information)
-    trace = train(network, start, data, validation, settings, rng, report)
+    trace = train(network, start, data, validation, problem.settings, rng, report)
+    return _solution(network, problem, focal_sets, trace)
 
+
+def _solution(
+    network: CredalNetwork,
+    problem: Problem,
+    focal_sets: FocalSets,
+    trace: GradientTrace,
+) -> NetworkSolution:
+    """Masses and fitted attributes of a trained network."""
     parameters = trace.state
     inputs = with_constant(problem.inputs)
     masses = network.masses(parameters, inputs, problem.scores).astype(np.float64)
@@ -99,17 +117,17 @@ def _seeded(
     problem: Problem,
     focal_sets: FocalSets,
     seeds: NDArray[np.intp],
-    settings: Settings,
     rng: np.random.RandomState,
-) -> NDArray[np.float64]:
-    """Parameters of a network that was shown one object of each cluster.
+) -> GradientTrace:
+    """A short training in which one object of each cluster is shown as labelled.
 
-    What follows trains it without the seeds: a network that kept them would end where
+    What follows trains without the seeds: a network that kept them would end where
     seeds in bad places hold it.
     """
     labelled = replace(problem.information, objects=seeds, labels=np.arange(len(seeds)))
     data, validation = problem.training_data(focal_sets, labelled)
-    return train(network, start, data, validation, settings, rng, _ignore).state
+    settings = problem.settings.short()
+    return train(network, start, data, validation, settings, rng, _ignore)
 
 
 def network_attributes(
@@ -123,7 +141,9 @@ def network_attributes(
         "embedding_": problem.embedding,
         "transformer_": problem.transformer,
         "has_given_dissimilarities_": problem.has_given_dissimilarities,
+        "metric_": problem.geometry.metric,
         "novelty_": problem.scorer,
+        "novelty_link_": network.link,
     }
     if network.link is not None:
         attributes["novelty_coefficients_"] = parameters[-2:].copy()
@@ -156,18 +176,25 @@ def extended_weights(weights: Weights, old: FocalSets, new: FocalSets) -> Weight
 
 
 def _with_weights(
-    network: CredalNetwork, parameters: NDArray[np.float64], weights: Weights
+    network: CredalNetwork,
+    parameters: NDArray[np.float64],
+    weights: Weights,
+    coefficients: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    """Parameters with these weights; a coupling keeps its own."""
+    """Parameters with these weights and, if there is a coupling, coefficients."""
     layers = network.perceptron.layers(parameters)
     if [layer.shape for layer in layers] != [layer.shape for layer in weights]:
-        raise ValueError(
-            "warm_start needs a network of the same shape: hidden_layer_sizes, "
-            "focal_sets and the number of features must be those of the previous fit"
-        )
+        raise ValueError(_OTHER_SHAPE)
     for layer, values in zip(layers, weights, strict=True):
         layer[...] = values
+    if network.link is not None and coefficients is not None:
+        parameters[-2:] = coefficients
     return parameters
+
+
+def _check_same_sets(previous: FocalSets, focal_sets: FocalSets) -> None:
+    if previous != focal_sets:
+        raise ValueError(_OTHER_SHAPE)
 
 
 def _ignore(iteration: int, loss: float) -> None:

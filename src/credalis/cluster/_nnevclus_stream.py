@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from credalis.cluster._nnevclus_data import Geometry, side_information
+from credalis.cluster._nnevclus_data import side_information
 from credalis.cluster._nnevclus_problem import (
+    BATCH_SIZE,
+    fitted_geometry,
     fitted_network,
     hidden_sizes,
     network_of,
@@ -19,7 +21,6 @@ from credalis.optimize import Adam
 
 # A stream has no end for a schedule to fall towards: a small constant rate.
 _LEARNING_RATE = 0.003
-_BATCH_SIZE = 200
 
 
 def start_stream(
@@ -46,15 +47,11 @@ def start_stream(
 
 def train_on_batch(estimator: Any, X: NDArray[np.float64]) -> float:
     """One pass over a batch, one update for each block; the mean cost is returned."""
-    inputs = estimator.standardization_(X)
-    novelty, transformer = estimator.novelty_, estimator.transformer_
-    geometry = Geometry(X, estimator.metric)
-    if transformer is not None:
-        geometry = Geometry(np.asarray(transformer.transform(X), dtype=np.float64))
+    inputs, novelty = estimator.standardization_(X), estimator.novelty_
     data = TrainingData(
         with_constant(inputs),
         None if novelty is None else novelty(inputs),
-        geometry.similarities(estimator.scale_, np.float64),
+        fitted_geometry(estimator, X).similarities(estimator.scale_, np.float64),
         estimator.focal_sets_,
         side_information(
             None,
@@ -74,7 +71,7 @@ def train_on_batch(estimator: Any, X: NDArray[np.float64]) -> float:
         estimator._stream = Adam(rate), check_random_state(estimator.random_state)
     optimizer, rng = estimator._stream
     batch_size = estimator.batch_size
-    batch_size = _BATCH_SIZE if isinstance(batch_size, str) else batch_size
+    batch_size = BATCH_SIZE if isinstance(batch_size, str) else batch_size
     trainer = BlockTrainer(network, data, min(batch_size, len(X)))
     loss = trainer.epoch(parameters, rng, optimizer.step)
     estimator.weights_ = [

@@ -28,6 +28,10 @@ SOLVERS = (*FULL_BATCH, *MINI_BATCH)
 _PATIENCE = 100
 _VALIDATION_PATIENCE = 20
 
+# Iterations, or the share of the epochs, in which seeds count as labels.
+_SEED_ITERATIONS = 40
+_SEED_SHARE = 0.5
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -40,9 +44,12 @@ class Settings:
     batch_size: int
     learning_rate: float
 
-    def halved(self) -> "Settings":
-        """The same with half the number of iterations."""
-        return replace(self, max_iter=max(1, self.max_iter // 2))
+    def short(self) -> "Settings":
+        """The same with few iterations, enough to show a network its seeds."""
+        if self.solver in FULL_BATCH:
+            return replace(self, max_iter=min(self.max_iter, _SEED_ITERATIONS))
+        n_epochs = round(_SEED_SHARE * self.max_iter)
+        return replace(self, max_iter=max(1, n_epochs))
 
 
 def train(
@@ -57,13 +64,15 @@ def train(
     """Parameters of a trained network and the losses on the way."""
     if settings.solver in FULL_BATCH:
         minimize = minimize_lbfgs if settings.solver == "lbfgs" else minimize_adaptive
-        return minimize(
+        trace = minimize(
             full_objective(network, data),
             start,
             tol=settings.tol,
             max_iter=settings.max_iter,
             report=report,
         )
+        # The value at the start belongs to no iteration.
+        return replace(trace, losses=trace.losses[1:]) if trace.n_iter > 1 else trace
     return _train_blocks(network, start, data, validation, settings, rng, report)
 
 

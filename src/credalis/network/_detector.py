@@ -1,5 +1,6 @@
 """Novelty detectors behind the one-class coupling."""
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,11 @@ from sklearn.svm import OneClassSVM
 _NU = 0.2
 _GAMMA_TIMES_FEATURES = 0.4
 
-# Median of the scores of the training objects: with it the coupling starts where its
-# weight is neither 1 for all objects nor small for ordinary ones.
-_TYPICAL_SCORE = 2.5
+# Upper quartile of the scores of the training objects: with it the coupling starts
+# where its weight is neither 1 for all objects nor small for ordinary ones. The median
+# would be 0 for a detector that takes every second object for novel.
+_TYPICAL_SCORE = 3.7
+_TYPICAL_QUANTILE = 0.75
 
 # A support vector machine takes time quadratic in the number of objects.
 _MAX_SAMPLE = 5000
@@ -55,7 +58,7 @@ class KernelScores:
 
 @dataclass(frozen=True, eq=False)
 class NoveltyScorer:
-    """A fitted detector whose scores have a typical value of 2.5.
+    """A fitted detector whose scores have an upper quartile of 3.7.
 
     The scores of a one-class SVM grow with the number of objects; a network
     that starts from the same coefficients everywhere needs scores of one size.
@@ -119,14 +122,16 @@ def fit_novelty(
             "novelty_detector must return finite scores from decision_function, "
             f"got {scores[~np.isfinite(scores)][0]}"
         )
-    typical = np.median(scores)
+    typical = np.quantile(scores, _TYPICAL_QUANTILE)
     if typical <= 0:
-        typical = np.median(np.abs(scores))
+        typical = np.quantile(np.abs(scores), _TYPICAL_QUANTILE)
     return NoveltyScorer(detector, float(_TYPICAL_SCORE / typical) if typical else 1.0)
 
 
 def _seeded(detector: Any, rng: np.random.RandomState) -> Any:
     """A clone whose random numbers, if it has no seed of its own, come from rng."""
+    if not hasattr(detector, "get_params"):
+        return deepcopy(detector)
     seeds = {
         name: rng.randint(2**31 - 1)
         for name, value in sorted(detector.get_params().items())

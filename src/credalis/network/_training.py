@@ -27,6 +27,7 @@ Indices = NDArray[np.intp]
 # one, as long as it fits in memory comfortably. Measured.
 _DENSE_SHARE = 0.03
 _MAX_DENSE = 4000
+_MAX_BLOCKS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,20 +97,21 @@ def mean_stress(
 ) -> float:
     """Stress over the pairs that count.
 
-    All pairs up to 4000 objects; beyond, all pairs within blocks of about 4000.
+    All pairs up to 4000 objects; beyond, all pairs within at most ten blocks of about
+    4000 objects, dealt out in turn so that the order of the rows plays no part.
     """
     n_samples = masses.shape[1]
     if pairs is not None:
         rows, columns = pairs
-        values = similarities.pairs(rows, columns)
-        sampled = SampledStress(rows, columns, values, n_samples, focal_sets)
-        return sampled.value(masses)
-    total = 0.0
+        known = similarities.pairs(rows, columns)
+        return SampledStress(rows, columns, known, n_samples, focal_sets).value(masses)
     n_blocks = -(-n_samples // _MAX_DENSE)
-    for rows in np.array_split(np.arange(n_samples), n_blocks):
-        stress = BlockStress(similarities.take(rows), focal_sets)
-        total += len(rows) * stress.value(np.ascontiguousarray(masses[:, rows]))
-    return total / n_samples
+    values = []
+    for start in range(min(n_blocks, _MAX_BLOCKS)):
+        dealt = np.arange(start, n_samples, n_blocks)
+        stress = BlockStress(similarities.take(dealt), focal_sets)
+        values.append(stress.value(np.ascontiguousarray(masses[:, dealt])))
+    return float(np.mean(values))
 
 
 def full_objective(
