@@ -113,7 +113,7 @@ def check_constraints(
     """
     must = _in_order(check_pairs("must_link", must_link, n_samples))
     cannot = _in_order(check_pairs("cannot_link", cannot_link, n_samples))
-    graph = _graph(must, n_samples)
+    graph = link_graph(must, n_samples)
     group = connected_components(graph, directed=False)[1]
     joined = group[cannot[:, 0]] == group[cannot[:, 1]]
     if joined.any():
@@ -151,7 +151,7 @@ def closure(must_link: PairsLike, cannot_link: PairsLike, n_samples: int) -> Lin
     ([[0, 1], [0, 2], [1, 2]], [[0, 4], [1, 4], [2, 4]])
     """
     must, cannot = check_constraints(must_link, cannot_link, n_samples)
-    group = connected_components(_graph(must, n_samples), directed=False)[1]
+    group = connected_components(link_graph(must, n_samples), directed=False)[1]
     members = defaultdict(list)
     for row in np.unique(np.concatenate([must, cannot])).tolist():
         members[int(group[row])].append(row)
@@ -306,8 +306,10 @@ def _in_order(pairs: NDArray[Any]) -> Pairs:
     return np.unique(np.sort(pairs, axis=1), axis=0).astype(np.intp)
 
 
-def _graph(must: Pairs, n_samples: int) -> csr_array:
-    return csr_array((np.ones(len(must)), tuple(must.T)), shape=(n_samples, n_samples))
+def link_graph(must: Pairs, n_samples: int) -> csr_array:
+    """Sparse adjacency matrix; SciPy's graphs want 32-bit numbers."""
+    ends = tuple(must.T.astype(np.int32))
+    return csr_array((np.ones(len(must)), ends), shape=(n_samples, n_samples))
 
 
 def _shortest_chain(graph: csr_array, start: int, end: int) -> str:

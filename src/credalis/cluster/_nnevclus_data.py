@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 
-from credalis.constraints import check_constraints
+from credalis.constraints import check_constraints, link_graph
 from credalis.dissimilarity import (
     EuclideanSimilarities,
     MatrixSimilarities,
@@ -263,10 +262,7 @@ def _check_labels_against_pairs(
     """Refuse labels that contradict pairs, directly or through chains of must-links."""
     if len(objects) == 0 or len(must_link) + len(cannot_link) == 0:
         return
-    links = csr_array(
-        (np.ones(len(must_link)), (must_link[:, 0], must_link[:, 1])),
-        shape=(n_samples, n_samples),
-    )
+    links = link_graph(must_link, n_samples)
     n_groups, group = connected_components(links, directed=False)
     owner = np.full(n_groups, -1)
     for i, label in zip(objects, labels, strict=True):
