@@ -1,26 +1,16 @@
-"""Dissimilarities of objects, and their transformation to targets for conflicts.
-
-A dissimilarity d becomes the target δ* = φ(d) = 1 - exp(-γ d²) in [0, 1), with γ such
-that φ(δ0) = 0.95. The classes here give the similarities 1 - δ* = exp(-γ d²) of
-any block of pairs without ever holding those of all pairs.
-"""
+"""Similarities exp(-γ d²) of any block of pairs, never those of all pairs at once."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances
-from sklearn.utils.validation import check_array
+
+from credalis.dissimilarity._transform import decay_rate
 
 Array = NDArray[np.floating]
-
-# φ(δ0): objects δ0 apart should be in conflict to this degree.
-TARGET_AT_SCALE = 0.95
-
-# Relative asymmetry that passes as rounding.
-_SYMMETRY_TOLERANCE = 1e-8
 
 # Rounding of -γ d² that may pass, although the similarity can exceed 1 by as much.
 _ROUNDING_TOLERANCE = 1e-5
@@ -28,71 +18,11 @@ _ROUNDING_TOLERANCE = 1e-5
 # Exponents below this count as this one: the similarity is 0 for all purposes.
 _SMALLEST_EXPONENT = -80.0
 
+# Any centre of the points will do; this many of them give one.
+_CENTER_POINTS = 1000
 
-def decay_rate(scale: float) -> float:
-    """γ = -log(0.05) / δ0²."""
-    return -np.log(1 - TARGET_AT_SCALE) / scale**2
-
-
-def transform(dissimilarities: ArrayLike, scale: float) -> NDArray[np.float64]:
-    """φ(d) = 1 - exp(-γ d²): 0 at 0, 0.95 at ``scale``, towards 1 beyond.
-
-    Parameters
-    ----------
-    dissimilarities : array-like
-        d, not negative.
-    scale : float
-        δ0, positive.
-
-    Examples
-    --------
-    >>> from credalis.dissimilarity import transform
-    >>> transform([0, 1, 2], scale=2).round(4)
-    array([0.    , 0.5271, 0.95  ])
-    """
-    return -np.expm1(-decay_rate(scale) * np.square(np.asarray(dissimilarities, float)))
-
-
-def check_dissimilarities(
-    D: ArrayLike, *, symmetrize: bool = False, name: str = "X"
-) -> NDArray[np.float64]:
-    """A square, finite, non-negative, symmetric matrix with zero diagonal.
-
-    Parameters
-    ----------
-    D : array-like of shape (n_samples, n_samples)
-        Dissimilarities.
-    symmetrize : bool, default=False
-        Replace an asymmetric matrix by (D + Dᵀ) / 2 instead of refusing it.
-    name : str, default="X"
-        What the matrix is called in messages.
-    """
-    matrix = check_array(D, dtype=np.float64, input_name=name, ensure_min_samples=2)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(
-            f"{name} must be a square matrix of dissimilarities, got shape "
-            f"{matrix.shape}"
-        )
-    if matrix.min() < 0:
-        raise ValueError(
-            f"{name} must hold no negative dissimilarities, the smallest is "
-            f"{matrix.min():.3g}"
-        )
-    if np.diagonal(matrix).any():
-        raise ValueError(
-            f"{name} must have a zero diagonal, the largest entry on it is "
-            f"{np.diagonal(matrix).max():.3g}"
-        )
-    gap = np.abs(matrix - matrix.T).max()
-    if gap == 0:
-        return matrix
-    if gap > _SYMMETRY_TOLERANCE * matrix.max() and not symmetrize:
-        raise ValueError(
-            f"{name} must be symmetric, entries differ from their mirror image by up "
-            f"to {gap:.3g} (the largest entry is {matrix.max():.3g}): pass "
-            "symmetrize=True to use the mean of both"
-        )
-    return (matrix + matrix.T) / 2
+# Coordinates up to which points are prepared once and for all.
+MAX_STORED = 2**20
 
 
 class Similarities(ABC):
@@ -156,15 +86,19 @@ class EuclideanSimilarities(Similarities):
         """From points (n_samples, n_features) and the scale δ0."""
         # Differences do not change when a centre is removed, but their rounding does;
         # far outliers would move the mean away from all the others.
-        centered = points - np.median(points, axis=0)
-        scaled = centered.T * np.sqrt(2 * decay_rate(scale))
-        half_norms = -0.5 * np.square(scaled).sum(axis=0, keepdims=True)
-        ones = np.ones_like(half_norms)
+        some = points[:: 1 + len(points) // _CENTER_POINTS]
+        scaled = np.subtract(points.T, np.median(some, axis=0)[:, None], order="C")
+        scaled *= np.sqrt(2 * decay_rate(scale))
+        half_norms = -0.5 * np.einsum("ij,ij->j", scaled, scaled)
         limits = np.finfo(dtype)
         farthest = half_norms.min(initial=0.0)
+        left = np.empty((len(scaled) + 2, len(points)), dtype=dtype)
+        left[:-2], left[-2], left[-1] = scaled, half_norms, 1.0
+        right = np.empty_like(left)
+        right[:-2], right[-2], right[-1] = left[:-2], 1.0, left[-2]
         return cls(
-            np.concatenate([scaled, half_norms, ones]).astype(dtype),
-            np.concatenate([scaled, ones, half_norms]).astype(dtype),
+            left,
+            right,
             bool(limits.eps * farthest < -_ROUNDING_TOLERANCE),
             # Points on opposite sides are at most twice as far from each other.
             bool(4 * farthest < np.log(limits.tiny)),
@@ -208,6 +142,71 @@ class EuclideanSimilarities(Similarities):
         """From differences of the points."""
         difference = self.left[:-2, rows] - self.left[:-2, columns]
         return np.exp(-0.5 * np.square(difference).sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class DeferredSimilarities(Similarities):
+    """Similarities of more points than should be held twice.
+
+    Those of a part of the objects are prepared when they are asked for.
+
+    Attributes
+    ----------
+    points : array of shape (n_points, n_features)
+        Points.
+    objects : array of int, shape (n_samples,)
+        Which of them are the objects.
+    scale : float
+        δ0.
+    dtype : type
+        Of the numbers that are computed.
+    """
+
+    points: NDArray[np.float64]
+    objects: NDArray[np.intp]
+    scale: float
+    dtype: type = np.float64
+
+    @property
+    def n_samples(self) -> int:  # type: ignore[override]
+        """Number of objects."""
+        return len(self.objects)
+
+    def take(self, objects: NDArray[np.intp]) -> Similarities:
+        """The same for some objects, prepared if they are few."""
+        chosen = self.objects[objects]
+        if len(chosen) * self.points.shape[1] > MAX_STORED:
+            return DeferredSimilarities(self.points, chosen, self.scale, self.dtype)
+        return EuclideanSimilarities.from_points(
+            self.points[chosen], self.scale, self.dtype
+        )
+
+    def between(self, rows: slice) -> Similarities:
+        """The same for a range of objects."""
+        return self.take(np.arange(self.n_samples)[rows])
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """Prepare both ranges together, then one product and one exponential."""
+        first, second = self.objects[rows], self.objects[columns]
+        both = EuclideanSimilarities.from_points(
+            self.points[np.concatenate([first, second])], self.scale, self.dtype
+        )
+        both.fill(slice(len(first)), slice(len(first), None), out)
+
+    def pairs(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """From differences of the points, some pairs at a time."""
+        values = np.empty(len(rows))
+        n_pairs = max(1, MAX_STORED // self.points.shape[1])
+        for start in range(0, len(rows), n_pairs):
+            part = slice(start, start + n_pairs)
+            difference = (
+                self.points[self.objects[rows[part]]]
+                - self.points[self.objects[columns[part]]]
+            )
+            values[part] = np.einsum("ij,ij->i", difference, difference)
+        return np.exp(-decay_rate(self.scale) * values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,25 +320,3 @@ class StoredSimilarities(Similarities):
     ) -> NDArray[np.float64]:
         """Look up."""
         return self.values[rows, columns]
-
-
-def sample_pairs(
-    n_samples: int, n_partners: int, rng: np.random.RandomState
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """For each object i a random set J(i) of other objects, without repetition.
-
-    Returns
-    -------
-    rows, columns : array of int, shape (n_samples * n_partners,)
-    """
-    if n_partners > n_samples - 1:
-        raise ValueError(
-            f"pairs_per_sample must be <= n_samples - 1 = {n_samples - 1}, "
-            f"got {n_partners}"
-        )
-    columns = np.empty((n_samples, n_partners), dtype=np.intp)
-    for i in range(n_samples):
-        partners = rng.choice(n_samples - 1, n_partners, replace=False)
-        columns[i] = partners + (partners >= i)
-    rows = np.repeat(np.arange(n_samples), n_partners)
-    return rows, columns.ravel()

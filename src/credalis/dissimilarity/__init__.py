@@ -1,0 +1,38 @@
+"""Dissimilarities of objects, and their transformation to targets for conflicts.
+
+A dissimilarity d becomes the target δ* = φ(d) = 1 - exp(-γ d²) in [0, 1), with γ such
+that φ(δ0) = 0.95. The classes here give the similarities 1 - δ* = exp(-γ d²) of
+any block of pairs without ever holding those of all pairs.
+"""
+
+from credalis.dissimilarity._similarities import (
+    MAX_STORED,
+    DeferredSimilarities,
+    EuclideanSimilarities,
+    MatrixSimilarities,
+    MetricSimilarities,
+    Similarities,
+    StoredSimilarities,
+)
+from credalis.dissimilarity._transform import (
+    TARGET_AT_SCALE,
+    check_dissimilarities,
+    decay_rate,
+    sample_pairs,
+    transform,
+)
+
+__all__ = [
+    "MAX_STORED",
+    "TARGET_AT_SCALE",
+    "DeferredSimilarities",
+    "EuclideanSimilarities",
+    "MatrixSimilarities",
+    "MetricSimilarities",
+    "Similarities",
+    "StoredSimilarities",
+    "check_dissimilarities",
+    "decay_rate",
+    "sample_pairs",
+    "transform",
+]
