@@ -9,15 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Skipped, benchmark_data, compare
 from credalis import NNEVCLUS, FocalSets
-from credalis.dissimilarity import EuclideanSimilarities, decay_rate
-from credalis.network import (
-    BlockTrainer,
-    CredalNetwork,
-    Perceptron,
-    SideInformation,
-    TrainingData,
-    with_constant,
-)
+from credalis.cluster._nnevclus_problem import network_of, prepare
+from credalis.dissimilarity import decay_rate
+from credalis.network import BlockTrainer
 from credalis.optimize import Adam
 
 # δ0 as a quantile of the distances, the default for this number of clusters.
@@ -60,8 +54,8 @@ def epochs(name, X, batch_size):
             ours,
             "bare products and exponentials",
             bare_epoch(X, batch_size),
-            repeats=15,
-            baseline_repeats=15,
+            repeats=100,
+            baseline_repeats=100,
         )
     ]
     try:
@@ -75,26 +69,33 @@ def epochs(name, X, batch_size):
             ours,
             "eager PyTorch",
             in_torch,
-            repeats=15,
-            baseline_repeats=5,
+            repeats=30,
+            baseline_repeats=30,
         )
     )
     return measurements
 
 
 def block_trainer(X, batch_size):
-    focal_sets = FocalSets.singletons(N_CLUSTERS)
-    nothing = np.empty(0, dtype=np.intp)
-    no_pairs = np.empty((0, 2), dtype=np.intp)
-    data = TrainingData(
-        with_constant(X, DTYPE),
-        None,
-        EuclideanSimilarities.from_points(X, scale_of(X), DTYPE),
-        focal_sets,
-        SideInformation(nothing, nothing, no_pairs, no_pairs, 0.5, 0.5),
+    """What the estimator trains with, from data of any size."""
+    estimator = NNEVCLUS(
+        N_CLUSTERS,
+        solver="adam",
+        batch_size=batch_size,
+        dissimilarity_scale=scale_of(X),
     )
-    perceptron = Perceptron((X.shape[1], N_HIDDEN, len(focal_sets)))
-    network = CredalNetwork(perceptron, focal_sets.empty_index)
+    problem = prepare(
+        estimator,
+        X,
+        np.random.RandomState(0),
+        dissimilarities=None,
+        partial_labels=None,
+        must_link=None,
+        cannot_link=None,
+    )
+    focal_sets = FocalSets.singletons(N_CLUSTERS)
+    data, _ = problem.training_data(focal_sets, problem.information)
+    network = network_of(estimator, X.shape[1], (N_HIDDEN,), focal_sets)
     parameters = network.initial_parameters(np.random.RandomState(0)).astype(DTYPE)
     return BlockTrainer(network, data, batch_size), parameters
 

@@ -8,17 +8,19 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 
 from credalis.dissimilarity import (
+    DeferredSimilarities,
     EuclideanSimilarities,
     MatrixSimilarities,
     MetricSimilarities,
     StoredSimilarities,
+    _similarities,
     check_dissimilarities,
     decay_rate,
     sample_pairs,
     transform,
 )
 
-KINDS = ("euclidean", "matrix", "metric", "stored")
+KINDS = ("euclidean", "deferred", "matrix", "metric", "stored")
 SCALE = 1.7
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -27,6 +29,8 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 def similarities_of(kind, points, scale=SCALE, dtype=np.float64):
     if kind == "euclidean":
         return EuclideanSimilarities.from_points(points, scale, dtype)
+    if kind == "deferred":
+        return DeferredSimilarities(points, np.arange(len(points)), scale, dtype)
     if kind == "matrix":
         return MatrixSimilarities.from_matrix(cdist(points, points), scale)
     if kind == "stored":
@@ -159,13 +163,27 @@ def test_between_is_a_range_of_what_was_taken(kind, points, rng):
     )
 
 
-@every_kind
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "deferred"])
 def test_between_copies_nothing(kind, points):
     similarities = similarities_of(kind, points)
     part = similarities.between(slice(5, 9))
     for name, value in vars(part).items():
         if isinstance(value, np.ndarray):
             assert np.shares_memory(value, getattr(similarities, name))
+
+
+def test_many_of_many_objects_are_still_deferred(points, monkeypatch):
+    monkeypatch.setattr(_similarities, "MAX_STORED", 10 * points.shape[1])
+    similarities = similarities_of("deferred", points)
+    assert isinstance(similarities.take(np.arange(10)), EuclideanSimilarities)
+    many = similarities.take(np.arange(35, 5, -1))
+    assert isinstance(many, DeferredSimilarities)
+    expected = by_definition(points[35:5:-1])
+    np.testing.assert_allclose(many.matrix(), expected, atol=1e-12)
+    rows, columns = np.triu_indices(30)
+    np.testing.assert_allclose(
+        many.pairs(rows, columns), expected[rows, columns], atol=1e-12
+    )
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,11 @@ def check_distributions(name: str, array: NDArray[np.float64]) -> NDArray[np.flo
     away from 1.
     """
     check_finite(name, array)
-    if array.min(initial=0.0) < -_NEGATIVE_TOLERANCE:
-        raise ValueError(f"{name} must be >= 0, the smallest is {array.min():.3g}")
-    np.maximum(array, 0.0, out=array)
+    smallest = array.min(initial=0.0)
+    if smallest < -_NEGATIVE_TOLERANCE:
+        raise ValueError(f"{name} must be >= 0, the smallest is {smallest:.3g}")
+    if smallest < 0:
+        np.maximum(array, 0.0, out=array)
     sums = array.sum(axis=1)
     gaps = np.abs(sums - 1.0)
     if gaps.max(initial=0.0) > _SUM_TOLERANCE:

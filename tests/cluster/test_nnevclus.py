@@ -1,3 +1,4 @@
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -358,6 +359,21 @@ def test_detector_without_a_file_form_is_named(blobs, tmp_path):
     with pytest.raises(ValueError, match=r"cannot be saved.*IsolationForest"):
         model.save(tmp_path / "model.credalis")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_beyond_data_and_result_does_not_grow():
+    rng = np.random.default_rng(0)
+    centers = 5 * rng.normal(size=(3, 10))
+    beyond = []
+    for n_samples in (120_000, 240_000):
+        X = centers[np.arange(n_samples) % 3] + rng.normal(size=(n_samples, 10))
+        tracemalloc.start()
+        model = NNEVCLUS(3, focal_sets="singletons", max_iter=1, random_state=0).fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        beyond.append(peak - model.partition_.masses.nbytes - model.labels_.nbytes)
+    # A few numbers for each object, such as their random order, and no copy of X.
+    assert beyond[1] - beyond[0] < 120_000 * 40
 
 
 def test_prediction_does_not_depend_on_the_block(blobs):

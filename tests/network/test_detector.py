@@ -21,7 +21,7 @@ def new(rng):
 
 
 def scorer_for(detector, X, seed=0):
-    return fit_novelty(detector, X, np.random.RandomState(seed))
+    return fit_novelty(detector, X, np.asarray, np.random.RandomState(seed))[0]
 
 
 class Scores:

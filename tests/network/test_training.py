@@ -5,6 +5,7 @@ import pytest
 
 from credalis import FocalSets
 from credalis.dissimilarity import (
+    DeferredSimilarities,
     EuclideanSimilarities,
     MatrixSimilarities,
     sample_pairs,
@@ -12,6 +13,7 @@ from credalis.dissimilarity import (
 from credalis.network import (
     BlockTrainer,
     CredalNetwork,
+    DeferredInputs,
     Perceptron,
     SideInformation,
     TrainingData,
@@ -67,6 +69,10 @@ def parameters_of(network, seed=1):
 
 def do_nothing(parameters, gradient):
     pass
+
+
+def descend(parameters, gradient):
+    parameters -= 0.1 * gradient
 
 
 def assert_close(result, expected):
@@ -189,6 +195,38 @@ def test_taken_objects_are_data_of_their_own(informed, rng):
         full_objective(network, taken)(parameters),
         full_objective(network, expected)(parameters),
     )
+
+
+@informed_or_not
+@pytest.mark.parametrize("together", [1, 8, 10**6])
+def test_training_on_deferred_data_is_the_same(informed, together, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, scores = 3 * rng.normal(size=(30, 2)) + 5, rng.normal(size=30)
+    everything = np.arange(30)
+
+    def data_of(inputs, similarities):
+        information = side_information(informed)
+        return TrainingData(inputs, scores, similarities, FOCAL_SETS, information)
+
+    stored = data_of(
+        with_constant((X - 5) / 3), EuclideanSimilarities.from_points(X, 2.0)
+    )
+    deferred = data_of(
+        DeferredInputs(X, lambda rows: (rows - 5) / 3, everything),
+        DeferredSimilarities(X, everything, 2.0),
+    )
+    assert deferred.n_samples == 30
+    monkeypatch.setattr(_training, "MAX_STORED", 3 * together)
+    network = network_with("reference")
+    part = np.array([0, 3, 4, 5, 7, 9, 12, 20, 21, 29])
+    for prepare in (lambda data: data, lambda data: data.take(part)):
+        results = []
+        for data in (stored, deferred):
+            parameters = parameters_of(network)
+            trainer = BlockTrainer(network, prepare(data), 5)
+            loss = trainer.epoch(parameters, np.random.RandomState(0), descend)
+            results.append((loss, parameters))
+        assert_close(*results)
 
 
 def test_data_without_scores_are_taken_without():

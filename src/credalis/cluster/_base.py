@@ -19,7 +19,7 @@ from credalis.belief import FocalSets
 from credalis.cluster._scale import count_distinct
 from credalis.cluster._starts import Solution, best_start, one_thread
 from credalis.exceptions import OutlierWarning
-from credalis.partition import CredalPartition
+from credalis.partition import adopt
 
 FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
 
@@ -71,6 +71,12 @@ class BaseCredalClusterer(
 
     def _check_solution(self, data: Any, solution: Solution) -> None:
         """Warn of a solution that is not what the user hopes for."""
+
+    def _final_masses(
+        self, X: NDArray[np.float64], solution: Solution
+    ) -> NDArray[np.float64]:
+        """Masses of the training objects: what predict says about them."""
+        return self._predict_masses(X)
 
     def _has_fixed_order(self, data: Any) -> bool:
         """Whether the user has fixed which cluster has which number."""
@@ -141,7 +147,7 @@ class BaseCredalClusterer(
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         with one_thread():
-            return CredalPartition(self._predict_masses(X), self.focal_sets_)
+            return adopt(self._predict_masses(X), self.focal_sets_)
 
     def predict(self, X):
         """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""
@@ -257,15 +263,14 @@ class BaseCredalClusterer(
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter
-        # The code of predict_partition, so that predict(X) equals labels_.
-        self.partition_ = CredalPartition(self._predict_masses(X), focal_sets)
+        self.partition_ = adopt(self._final_masses(X, solution), focal_sets)
         self.labels_ = self.partition_.labels.copy()
 
     def _empty_clusters_last(
         self, solution: Solution, focal_sets: FocalSets
     ) -> tuple[Solution, FocalSets]:
         """Renumber so that clusters without objects come last."""
-        labels = CredalPartition(solution.masses, focal_sets).labels
+        labels = adopt(solution.masses, focal_sets).labels
         is_empty = np.bincount(labels, minlength=focal_sets.n_clusters) == 0
         new_labels = np.argsort(np.argsort(is_empty, kind="stable"))
         renamed = focal_sets.relabel(new_labels)
@@ -314,7 +319,7 @@ def _with_neighboring_pairs(
     masses: NDArray[np.float64], focal_sets: FocalSets
 ) -> FocalSets:
     """Singletons and the pairs of clusters that are each other's neighbours."""
-    partition = CredalPartition(masses, focal_sets)
+    partition = adopt(masses, focal_sets)
     return FocalSets.pairs(focal_sets.n_clusters, partition.neighboring_clusters())
 
 

@@ -15,11 +15,8 @@ from credalis.cluster._nnevclus_solve import flat_parameters, solve
 from credalis.cluster._nnevclus_stream import start_stream, train_on_batch
 from credalis.cluster._nnevclus_training import FULL_BATCH
 from credalis.cluster._starts import one_thread
-from credalis.network import mean_stress, with_constant
+from credalis.network import masses_in_blocks, mean_stress
 from credalis.objectives import cross_stress
-
-# Objects scored at a time; a few arrays of this many columns fit in the cache.
-_BLOCK_ROWS = 2048
 
 _DEFAULT_N_INIT = 5
 
@@ -377,6 +374,11 @@ default="auto"
     def _solve(self, problem, focal_sets, rng, *, previous, report):
         return solve(self, problem, focal_sets, rng, previous=previous, report=report)
 
+    def _final_masses(self, X, solution):
+        if solution.is_predicted:
+            return solution.masses
+        return self._predict_masses(X)
+
     def _predict_masses(self, X):
         if self.embedding_ is not None:
             if X.min() < 0:
@@ -387,10 +389,6 @@ default="auto"
             X = self.embedding_.transform(X)
         network = fitted_network(self)
         parameters = flat_parameters(self)
-        masses = np.empty((len(X), len(self.focal_sets_)))
-        for start in range(0, len(X), _BLOCK_ROWS):
-            rows = slice(start, start + _BLOCK_ROWS)
-            inputs = self.standardization_(X[rows])
-            scores = None if self.novelty_ is None else self.novelty_(inputs)
-            masses[rows] = network.masses(parameters, with_constant(inputs), scores).T
-        return masses
+        return masses_in_blocks(
+            network, parameters, X, self.standardization_, self.novelty_
+        )

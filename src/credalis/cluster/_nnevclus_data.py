@@ -10,10 +10,12 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
-from sklearn.utils import get_tags
+from sklearn.utils import gen_batches, get_tags
 
 from credalis.constraints import check_constraints, link_graph
 from credalis.dissimilarity import (
+    MAX_STORED,
+    DeferredSimilarities,
     EuclideanSimilarities,
     MatrixSimilarities,
     MetricSimilarities,
@@ -22,6 +24,9 @@ from credalis.dissimilarity import (
     decay_rate,
 )
 from credalis.network import SideInformation
+
+# Rows looked at together where one pass over the data is enough.
+_BLOCK_ROWS = 10_000
 
 # Objects whose distances give the quantile δ0.
 _MAX_SAMPLE = 2000
@@ -46,9 +51,12 @@ class Standardization:
         """Means and standard deviations of X; a constant column is only centred."""
         # In units of the largest entry, so that no square over- or underflows.
         mean = X.mean(axis=0)
-        unit = np.abs(X - mean).max(axis=0)
+        unit = np.maximum(X.max(axis=0) - mean, mean - X.min(axis=0))
         unit[unit == 0] = 1.0
-        deviation = unit * ((X - mean) / unit).std(axis=0)
+        squares = np.zeros(X.shape[1])
+        for rows in gen_batches(len(X), _BLOCK_ROWS):
+            squares += np.square((X[rows] - mean) / unit).sum(axis=0)
+        deviation = unit * np.sqrt(squares / len(X))
         return cls(mean, np.where(deviation > 0, deviation, 1.0))
 
     def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -86,7 +94,10 @@ class Geometry:
         if self._is("precomputed"):
             return MatrixSimilarities.from_matrix(self.values, scale)
         if self._is("euclidean"):
-            return EuclideanSimilarities.from_points(self.values, scale, dtype)
+            if self.values.size <= MAX_STORED:
+                return EuclideanSimilarities.from_points(self.values, scale, dtype)
+            everything = np.arange(len(self.values))
+            return DeferredSimilarities(self.values, everything, scale, dtype)
         return MetricSimilarities(self.values, self.metric, decay_rate(scale))
 
     def distances(self, objects: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from credalis.cluster._nnevclus_data import (
 from credalis.cluster._nnevclus_seeds import INITS, fixed_seeds
 from credalis.cluster._nnevclus_training import FULL_BATCH, SOLVERS, Settings
 from credalis.dissimilarity import (
+    MAX_STORED,
     Similarities,
     check_dissimilarities,
     sample_pairs,
@@ -26,6 +27,7 @@ from credalis.dissimilarity import (
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
     CredalNetwork,
+    DeferredInputs,
     NoveltyScorer,
     Perceptron,
     SideInformation,
@@ -55,7 +57,7 @@ class Problem:
     transformer: Any
     has_given_dissimilarities: bool
     scorer: NoveltyScorer | None
-    inputs: NDArray[np.float64]
+    attributes: NDArray[np.float64]
     scores: NDArray[np.float64] | None
     geometry: Geometry
     scale: float
@@ -68,7 +70,12 @@ class Problem:
     @property
     def n_samples(self) -> int:
         """Number of objects."""
-        return len(self.inputs)
+        return len(self.attributes)
+
+    @property
+    def inputs(self) -> NDArray[np.float64]:
+        """Standardised attributes of all objects, (n_samples, n_inputs)."""
+        return self.standardize(self.attributes)
 
     def similarities(self, dtype: type = np.float64) -> Similarities:
         """Similarities of all objects."""
@@ -79,8 +86,16 @@ class Problem:
     ) -> tuple[TrainingData, TrainingData | None]:
         """What the network is trained on, and what it is validated on."""
         dtype = self.settings.dtype
+        inputs: NDArray[np.floating] | DeferredInputs
+        if self.attributes.size <= MAX_STORED or self.settings.solver in FULL_BATCH:
+            inputs = with_constant(self.inputs, dtype)
+        else:
+            everything = np.arange(self.n_samples)
+            inputs = DeferredInputs(
+                self.attributes, self.standardize, everything, dtype
+            )
         data = TrainingData(
-            with_constant(self.inputs, dtype),
+            inputs,
             None if self.scores is None else self.scores.astype(dtype),
             self.similarities(dtype),
             focal_sets,
@@ -133,10 +148,11 @@ def prepare(
             dissimilarities, len(X), symmetrize=estimator.symmetrize
         )
     standardize = Standardization.of(attributes)
-    inputs = standardize(attributes)
-    scorer = None
+    scorer, scores = None, None
     if estimator.novelty_detector is not None:
-        scorer = fit_novelty(estimator.novelty_detector, inputs, rng)
+        scorer, scores = fit_novelty(
+            estimator.novelty_detector, attributes, standardize, rng
+        )
     settings = _settings(estimator, len(X))
     return Problem(
         standardize,
@@ -144,8 +160,8 @@ def prepare(
         transformer,
         dissimilarities is not None,
         scorer,
-        inputs,
-        None if scorer is None else scorer(inputs),
+        attributes,
+        scores,
         geometry,
         _scale(estimator, geometry, rng),
         information,

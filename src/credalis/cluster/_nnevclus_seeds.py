@@ -78,8 +78,10 @@ def _check_rows(
 
 
 def _nearest_distinct(distances: NDArray[np.float64]) -> NDArray[np.intp]:
-    """For each row the nearest column that no earlier row has taken."""
-    distances = distances.copy()
+    """For each row the nearest column that no earlier row has taken.
+
+    The distances are overwritten.
+    """
     chosen = np.empty(len(distances), dtype=np.intp)
     for k, row in enumerate(distances):
         chosen[k] = row.argmin()

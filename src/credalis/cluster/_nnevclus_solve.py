@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from credalis.cluster._nnevclus_problem import Problem, hidden_sizes, network_of
 from credalis.cluster._nnevclus_seeds import random_seeds
 from credalis.cluster._nnevclus_training import train
 from credalis.cluster._starts import Solution
-from credalis.network import CredalNetwork, mean_stress, with_constant
+from credalis.network import CredalNetwork, masses_in_blocks, mean_stress
 from credalis.optimize import GradientTrace
 
 Weights = list[NDArray[np.float64]]
@@ -31,9 +31,13 @@ class NetworkSolution(Solution):
     ----------
     focal_sets : FocalSets
         The outputs of the network.
+    is_predicted : bool
+        Whether the masses are to the last bit what the network predicts: sums over
+        its outputs in another order are not.
     """
 
     focal_sets: FocalSets = field(kw_only=True)
+    is_predicted: bool = field(default=True, kw_only=True)
 
     def renumbered(
         self, new_labels: NDArray[np.intp], columns: NDArray[np.intp]
@@ -41,8 +45,12 @@ class NetworkSolution(Solution):
         """The same with the outputs of the network in their new order."""
         weights = list(self.other["weights_"])
         weights[-1] = weights[-1][columns]
-        solution = super().renumbered(new_labels, columns)
-        return replace(solution, other={**self.other, "weights_": weights})
+        solution = cast(NetworkSolution, super().renumbered(new_labels, columns))
+        return replace(
+            solution,
+            other={**self.other, "weights_": weights},
+            is_predicted=solution.masses is self.masses,
+        )
 
 
 def solve(
@@ -68,7 +76,8 @@ def solve(
             previous.other["weights_"], previous.focal_sets, focal_sets
         )
         hidden = tuple(len(layer) for layer in weights[:-1])
-    network = network_of(estimator, problem.inputs.shape[1], hidden, focal_sets)
+    n_inputs = problem.attributes.shape[1]
+    network = network_of(estimator, n_inputs, hidden, focal_sets)
     start = network.initial_parameters(rng)
     if weights is not None:
         start = _with_weights(network, start, weights, coefficients)
@@ -96,14 +105,15 @@ def _solution(
 ) -> NetworkSolution:
     """Masses and fitted attributes of a trained network."""
     parameters = trace.state
-    inputs = with_constant(problem.inputs)
-    masses = network.masses(parameters, inputs, problem.scores).astype(np.float64)
+    masses = masses_in_blocks(
+        network, parameters, problem.attributes, problem.standardize, problem.scores
+    )
     other = network_attributes(network, parameters, problem)
     other["stress_"] = mean_stress(
-        masses, problem.similarities(), focal_sets, problem.pairs
+        masses.T, problem.similarities(), focal_sets, problem.pairs
     )
     return NetworkSolution(
-        masses.T,
+        masses,
         trace,
         other=other,
         is_interrupted=trace.interrupted,

@@ -38,7 +38,7 @@ def start_stream(
     )
     focal_sets = estimator._first_focal_sets()
     hidden = hidden_sizes(estimator, focal_sets)
-    network = network_of(estimator, problem.inputs.shape[1], hidden, focal_sets)
+    network = network_of(estimator, problem.attributes.shape[1], hidden, focal_sets)
     parameters = network.initial_parameters(rng)
     estimator.focal_sets_ = focal_sets
     for name, value in network_attributes(network, parameters, problem).items():

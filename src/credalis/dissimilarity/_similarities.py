@@ -12,8 +12,9 @@ from credalis.dissimilarity._transform import decay_rate
 
 Array = NDArray[np.floating]
 
-# Rounding of -γ d² that may pass, although the similarity can exceed 1 by as much.
-_ROUNDING_TOLERANCE = 1e-5
+# Rounding of -γ d² that may pass, although the similarity can exceed 1 by as much. It
+# is far below the noise of the blocks on which a network is trained in float32.
+_ROUNDING_TOLERANCE = 1e-3
 
 # Exponents below this count as this one: the similarity is 0 for all purposes.
 _SMALLEST_EXPONENT = -80.0
@@ -92,7 +93,7 @@ class EuclideanSimilarities(Similarities):
         half_norms = -0.5 * np.einsum("ij,ij->j", scaled, scaled)
         limits = np.finfo(dtype)
         farthest = half_norms.min(initial=0.0)
-        left = np.empty((len(scaled) + 2, len(points)), dtype=dtype)
+        left: Array = np.empty((len(scaled) + 2, len(points)), dtype=dtype)
         left[:-2], left[-2], left[-1] = scaled, half_norms, 1.0
         right = np.empty_like(left)
         right[:-2], right[-2], right[-1] = left[:-2], 1.0, left[-2]
@@ -130,10 +131,12 @@ class EuclideanSimilarities(Similarities):
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """One matrix product and one exponential."""
         np.matmul(self.left[:, rows].T, self.right[:, columns], out=out)
+        # NumPy compares with an array several times as fast as with a number.
         if self.has_rounding:
-            np.minimum(out, 0.0, out=out)
+            np.minimum(out, np.zeros(out.shape[1], out.dtype), out=out)
         if self.has_underflow:
-            np.maximum(out, _SMALLEST_EXPONENT, out=out)
+            floor = np.full(out.shape[1], _SMALLEST_EXPONENT, out.dtype)
+            np.maximum(out, floor, out=out)
         np.exp(out, out=out)
 
     def pairs(

@@ -1,8 +1,8 @@
 """Networks that map attributes to masses."""
 
 from credalis.network._detector import KernelScores, NoveltyScorer, fit_novelty
-from credalis.network._mlp import Perceptron, with_constant
-from credalis.network._model import CredalNetwork
+from credalis.network._mlp import DeferredInputs, Perceptron, with_constant
+from credalis.network._model import CredalNetwork, masses_in_blocks
 from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
 from credalis.network._side_information import SideInformation
 from credalis.network._training import (
@@ -17,6 +17,7 @@ __all__ = [
     "INITIAL_COEFFICIENTS",
     "BlockTrainer",
     "CredalNetwork",
+    "DeferredInputs",
     "KernelScores",
     "NoveltyScorer",
     "Perceptron",
@@ -26,6 +27,7 @@ __all__ = [
     "fit_novelty",
     "full_objective",
     "mass_weight",
+    "masses_in_blocks",
     "mean_stress",
     "stress_objective",
     "with_constant",

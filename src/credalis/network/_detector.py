@@ -1,5 +1,6 @@
 """Novelty detectors behind the one-class coupling."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.svm import OneClassSVM
+from sklearn.utils import gen_batches
 
 # Share of the objects that may be novel, and the width of the kernel in d dimensions,
 # of the detector "ocsvm".
@@ -24,7 +26,8 @@ _TYPICAL_QUANTILE = 0.75
 # A support vector machine takes time quadratic in the number of objects.
 _MAX_SAMPLE = 5000
 
-_BLOCK_ENTRIES = 2**22
+_BLOCK_ENTRIES = 2**20
+_BLOCK_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +85,11 @@ class NoveltyScorer:
 
 
 def fit_novelty(
-    detector: Any, X: NDArray[np.float64], rng: np.random.RandomState
-) -> NoveltyScorer:
+    detector: Any,
+    X: NDArray[np.float64],
+    standardize: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    rng: np.random.RandomState,
+) -> tuple[NoveltyScorer, NDArray[np.float64]]:
     """Fit a detector to standardised inputs.
 
     Parameters
@@ -93,9 +99,17 @@ def fit_novelty(
         object that has ``fit`` is cloned and fitted to all; where its ``random_state``
         is None, the clone gets a seed.
     X : array of shape (n_samples, n_features)
-        Standardised inputs.
+        Attributes.
+    standardize : callable
+        Turns attributes into inputs.
     rng : RandomState
         Draws the objects and the seeds.
+
+    Returns
+    -------
+    scorer : NoveltyScorer
+    scores : array of shape (n_samples,)
+        Its scores of the rows of X.
     """
     sample = X
     if isinstance(detector, str):
@@ -103,6 +117,7 @@ def fit_novelty(
         if len(X) > _MAX_SAMPLE:
             sample = X[rng.choice(len(X), _MAX_SAMPLE, replace=False)]
     if hasattr(detector, "fit"):
+        sample = standardize(sample)
         detector = _seeded(detector, rng).fit(sample)
     if isinstance(detector, OneClassSVM) and detector.kernel == "rbf":
         detector = KernelScores(
@@ -111,12 +126,17 @@ def fit_novelty(
             -float(detector.intercept_[0]),
             _kernel_rate(detector.gamma, sample),
         )
-    scores = np.asarray(detector.decision_function(X), dtype=float)
-    if scores.shape != (len(X),):
-        raise ValueError(
-            "novelty_detector must return one score per row from decision_function, "
-            f"got shape {scores.shape} for {len(X)} rows"
-        )
+    scores = np.empty(len(X))
+    for rows in gen_batches(len(X), _BLOCK_ROWS):
+        inputs = standardize(X[rows])
+        block_scores = np.asarray(detector.decision_function(inputs), dtype=float)
+        if block_scores.shape != (len(inputs),):
+            raise ValueError(
+                "novelty_detector must return one score per row from "
+                f"decision_function, got shape {block_scores.shape} for "
+                f"{len(inputs)} rows"
+            )
+        scores[rows] = block_scores
     if not np.isfinite(scores).all():
         raise ValueError(
             "novelty_detector must return finite scores from decision_function, "
@@ -125,7 +145,9 @@ def fit_novelty(
     typical = np.quantile(scores, _TYPICAL_QUANTILE)
     if typical <= 0:
         typical = np.quantile(np.abs(scores), _TYPICAL_QUANTILE)
-    return NoveltyScorer(detector, float(_TYPICAL_SCORE / typical) if typical else 1.0)
+    factor = float(_TYPICAL_SCORE / typical) if typical else 1.0
+    scores *= factor
+    return NoveltyScorer(detector, factor), scores
 
 
 def _seeded(detector: Any, rng: np.random.RandomState) -> Any:

@@ -5,6 +5,7 @@ row of the inputs and of every hidden layer is the constant 1, so that the biase
 the first columns of the weight matrices and no addition is left.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -128,3 +129,42 @@ def with_constant(X: Array, dtype: type = np.float64) -> Array:
     inputs[0] = 1.0
     inputs[1:] = X.T
     return inputs
+
+
+@dataclass(frozen=True, eq=False)
+class DeferredInputs:
+    """Inputs of more objects than should be held twice.
+
+    Those of a part of the objects are made when they are asked for.
+
+    Attributes
+    ----------
+    attributes : array of shape (n_rows, n_features)
+        What the inputs are made from.
+    standardize : callable
+        Takes rows of the attributes, returns inputs.
+    objects : array of int, shape (n_samples,)
+        Which of the rows are the objects.
+    dtype : type
+        Of the inputs.
+    """
+
+    attributes: NDArray[np.float64]
+    standardize: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    objects: NDArray[np.intp]
+    dtype: type = np.float64
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of all inputs with their row of ones."""
+        return self.attributes.shape[1] + 1, len(self.objects)
+
+    def of(self, objects: NDArray[np.intp]) -> Array:
+        """Columns of some objects."""
+        rows = self.attributes[self.objects[objects]]
+        return with_constant(self.standardize(rows), self.dtype)
+
+    def part(self, objects: NDArray[np.intp]) -> "DeferredInputs":
+        """The same for some objects, still to be made."""
+        chosen = self.objects[objects]
+        return DeferredInputs(self.attributes, self.standardize, chosen, self.dtype)

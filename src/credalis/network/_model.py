@@ -5,12 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
-from credalis.network._mlp import Perceptron
+from credalis.network._mlp import Perceptron, with_constant
 from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
 
 Array = NDArray[np.floating]
 MassObjective = Callable[[Array], tuple[float, Array]]
+
+# Objects scored at a time; a few arrays of this many columns fit in the cache.
+_BLOCK_ROWS = 2048
 
 
 @dataclass(frozen=True)
@@ -120,3 +124,39 @@ class CredalNetwork:
                 value += 0.5 * scale * float(np.vdot(weights, weights))
                 slope += scale * weights
         return value
+
+
+def masses_in_blocks(
+    network: CredalNetwork,
+    parameters: Array,
+    attributes: NDArray[np.float64],
+    standardize: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    scores: Array | Callable[[NDArray[np.float64]], Array] | None,
+) -> NDArray[np.float64]:
+    """Masses of any number of objects, needing little memory beyond the result.
+
+    Parameters
+    ----------
+    network : CredalNetwork
+        The network.
+    parameters : array of shape (n_parameters,)
+        Its parameters.
+    attributes : array of shape (n_samples, n_inputs)
+        Attributes of the objects.
+    standardize : callable
+        Turns attributes into inputs.
+    scores : array of shape (n_samples,), callable or None
+        Novelty scores, or what gives them for inputs.
+
+    Returns
+    -------
+    array of shape (n_samples, n_focal_sets)
+    """
+    masses = np.empty((len(attributes), network.perceptron.sizes[-1]))
+    for rows in gen_batches(len(attributes), _BLOCK_ROWS):
+        inputs = standardize(attributes[rows])
+        of_block: Array | None = None
+        if scores is not None:
+            of_block = scores(inputs) if callable(scores) else scores[rows]
+        masses[rows] = network.masses(parameters, with_constant(inputs), of_block).T
+    return masses

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis.belief import FocalSets
-from credalis.dissimilarity import Similarities
+from credalis.dissimilarity import MAX_STORED, Similarities
+from credalis.network._mlp import DeferredInputs
 from credalis.network._model import CredalNetwork, MassObjective
 from credalis.network._side_information import SideInformation
 from credalis.objectives import (
@@ -36,7 +37,7 @@ class TrainingData:
 
     Attributes
     ----------
-    inputs : array of shape (n_inputs + 1, n_samples)
+    inputs : array of shape (n_inputs + 1, n_samples), or DeferredInputs
         Standardised inputs below a row of ones.
     scores : array of shape (n_samples,) or None
         Novelty scores.
@@ -50,7 +51,7 @@ class TrainingData:
         Pairs that count; None stands for all.
     """
 
-    inputs: Array
+    inputs: Array | DeferredInputs
     scores: Array | None
     similarities: Similarities
     focal_sets: FocalSets
@@ -64,13 +65,26 @@ class TrainingData:
 
     def take(self, objects: Indices) -> "TrainingData":
         """The same for some objects, with the side information about them."""
+        inputs = self.inputs
         return TrainingData(
-            self.inputs[:, objects],
-            None if self.scores is None else self.scores[objects],
+            inputs.part(objects)
+            if isinstance(inputs, DeferredInputs)
+            else inputs[:, objects],
+            self.scores_of(objects),
             self.similarities.take(objects),
             self.focal_sets,
             self.information.restricted(objects, self.n_samples),
         )
+
+    def inputs_of(self, objects: Indices) -> Array:
+        """Columns of the inputs."""
+        if isinstance(self.inputs, DeferredInputs):
+            return self.inputs.of(objects)
+        return np.take(self.inputs, objects, axis=1)
+
+    def scores_of(self, objects: Indices) -> Array | None:
+        """Novelty scores of some objects, if there are any."""
+        return None if self.scores is None else self.scores[objects]
 
 
 def stress_objective(data: TrainingData) -> Objective:
@@ -118,7 +132,8 @@ def full_objective(
     network: CredalNetwork, data: TrainingData
 ) -> Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]:
     """Cost and gradient as a function of the parameters, over all objects."""
-    information = data.information
+    information, inputs = data.information, data.inputs
+    assert not isinstance(inputs, DeferredInputs)
     objective = stress_objective(data)
     if information.has_labels:
         objective = information.stress_weight * objective
@@ -130,7 +145,7 @@ def full_objective(
         gradient = np.empty_like(parameters)
         value = network.value_and_gradient(
             parameters,
-            data.inputs,
+            inputs,
             data.scores,
             objective.value_and_gradient,
             gradient,
@@ -210,47 +225,50 @@ class BlockTrainer:
     ) -> Iterator[Callable[[Array, Array], float]]:
         """Functions of parameters and gradient, one for each block of the order."""
         data, information = self.data, self.data.information
-        dtype = data.inputs.dtype
-        disjoint = data.focal_sets.disjoint.astype(dtype)
-        # One gather for the epoch makes every block a slice.
-        inputs = np.take(data.inputs, order, axis=1)
-        scores = None if data.scores is None else data.scores[order]
-        similarities = data.similarities.take(order)
-        edges = np.linspace(0, data.n_samples, self.n_blocks + 1).astype(int)
+        disjoint = data.focal_sets.disjoint.astype(data.inputs.dtype)
         is_informed = information.has_labels or information.has_constraints
-
-        for start, stop in pairwise(edges):
-            rows = slice(start, stop)
-            block_inputs = inputs[:, rows]
-            block_scores = None if scores is None else scores[rows]
-            in_block = similarities.between(rows)
-
-            objective: MassObjective = partial(
-                block_stress, similarities=in_block, disjoint=disjoint
-            )
-            if is_informed:
-                known, extra = information.sample(self.batch_size, rng)
-                block_inputs = np.concatenate(
-                    [block_inputs, data.inputs[:, known]], axis=1
+        edges = np.linspace(0, data.n_samples, self.n_blocks + 1).astype(int)
+        # One gather for many blocks makes each of them a slice.
+        n_together = max(1, MAX_STORED // (data.inputs.shape[0] * self.batch_size))
+        for first in range(0, self.n_blocks, n_together):
+            within = edges[first : first + n_together + 1]
+            objects = order[within[0] : within[-1]]
+            inputs, scores = data.inputs_of(objects), data.scores_of(objects)
+            similarities = data.similarities.take(objects)
+            for start, stop in pairwise(within - within[0]):
+                rows = slice(start, stop)
+                block_inputs = inputs[:, rows]
+                block_scores = None if scores is None else scores[rows]
+                objective: MassObjective = partial(
+                    block_stress,
+                    similarities=similarities.between(rows),
+                    disjoint=disjoint,
                 )
-                if data.scores is not None and block_scores is not None:
-                    block_scores = np.concatenate([block_scores, data.scores[known]])
-                objective = _with_information(
-                    objective, stop - start, extra, len(known), data.focal_sets
-                )
+                if is_informed:
+                    known, extra = information.sample(self.batch_size, rng)
+                    block_inputs = np.concatenate(
+                        [block_inputs, data.inputs_of(known)], axis=1
+                    )
+                    if block_scores is not None:
+                        block_scores = np.concatenate(
+                            [block_scores, data.scores_of(known)]
+                        )
+                    objective = _with_information(
+                        objective, stop - start, extra, len(known), data.focal_sets
+                    )
+                yield partial(self._evaluate, block_inputs, block_scores, objective)
 
-            def evaluate(
-                parameters,
-                gradient,
-                inputs=block_inputs,
-                scores=block_scores,
-                objective=objective,
-            ):
-                return self.network.value_and_gradient(
-                    parameters, inputs, scores, objective, gradient
-                )
-
-            yield evaluate
+    def _evaluate(
+        self,
+        inputs: Array,
+        scores: Array | None,
+        objective: MassObjective,
+        parameters: Array,
+        gradient: Array,
+    ) -> float:
+        return self.network.value_and_gradient(
+            parameters, inputs, scores, objective, gradient
+        )
 
 
 def _with_information(

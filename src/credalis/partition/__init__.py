@@ -2,9 +2,9 @@
 
 from credalis import _archive
 from credalis.belief import FocalSets
-from credalis.partition._partition import CredalPartition
+from credalis.partition._partition import CredalPartition, adopt
 
-__all__ = ["CredalPartition"]
+__all__ = ["CredalPartition", "adopt"]
 
 _archive.register(FocalSets, to_state=FocalSets.to_dict, from_state=FocalSets.from_dict)
 _archive.register(CredalPartition)

@@ -351,10 +351,24 @@ class CredalPartition(MassViews):
         return getattr(self, f"{rule}_sets")
 
 
-def _checked(masses: ArrayLike, focal_sets: FocalSets) -> NDArray[np.float64]:
-    """A read-only float64 copy of the masses, or an InvalidMassError."""
+def adopt(masses: NDArray[np.float64], focal_sets: FocalSets) -> CredalPartition:
+    """A partition that keeps the array it is given instead of a copy.
+
+    For masses that nobody else holds and that are too many to be held twice. They are
+    checked as usual, and can no longer be written to.
+    """
+    partition = object.__new__(CredalPartition)
+    object.__setattr__(partition, "focal_sets", focal_sets)
+    object.__setattr__(partition, "masses", _checked(masses, focal_sets, copy=False))
+    return partition
+
+
+def _checked(
+    masses: ArrayLike, focal_sets: FocalSets, *, copy: bool = True
+) -> NDArray[np.float64]:
+    """Read-only float64 masses, a copy unless they are one, or an InvalidMassError."""
     try:
-        array = check_numbers("masses", masses)
+        array = check_numbers("masses", masses) if copy else np.asarray(masses)
         if array.ndim != 2 or array.shape[1] != len(focal_sets):
             raise ValueError(
                 f"masses must have shape (n_samples, {len(focal_sets)}), one column "

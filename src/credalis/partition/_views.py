@@ -1,5 +1,6 @@
 """What can be read off the masses of a credal partition without a parameter."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,8 @@ from credalis.belief._transforms import nonempty_mass
 
 # Sums in another order differ by rounding where they are equal on paper.
 _ROUNDING = 1e-12
+
+_BLOCK_ROWS = 10_000
 
 
 class MassViews:
@@ -58,12 +61,14 @@ class MassViews:
     @cached_property
     def labels(self) -> NDArray[np.intp]:
         """Cluster of maximal plausibility; ties go to the lowest number."""
-        return read_only(first_maximum(self.plausibility))
+        return self._column_by_row(
+            lambda masses: first_maximum(belief.contour(masses, self.focal_sets))
+        )
 
     @cached_property
     def maximum_mass_index(self) -> NDArray[np.intp]:
         """Column of the focal set with the largest mass; ties go to the first."""
-        return read_only(self.masses.argmax(axis=1))
+        return self._column_by_row(lambda masses: masses.argmax(axis=1))
 
     @cached_property
     def maximum_mass_sets(self) -> NDArray[np.bool_]:
@@ -96,12 +101,12 @@ class MassViews:
     @cached_property
     def is_outlier(self) -> NDArray[np.bool_]:
         """Whether the largest mass of an object is on ∅, shape (n_samples,)."""
-        return read_only(self.maximum_mass_sets.sum(axis=1) == 0)
+        return read_only(self.focal_sets.cardinality[self.maximum_mass_index] == 0)
 
     @cached_property
     def is_ambiguous(self) -> NDArray[np.bool_]:
         """Whether the largest mass of an object is on two clusters or more."""
-        return read_only(self.maximum_mass_sets.sum(axis=1) > 1)
+        return read_only(self.focal_sets.cardinality[self.maximum_mass_index] > 1)
 
     @cached_property
     def nonspecificity(self) -> NDArray[np.float64]:
@@ -110,6 +115,20 @@ class MassViews:
             return read_only(np.zeros(self.n_samples))
         bits = belief.nonspecificity(self.masses, self.focal_sets)
         return read_only(bits / np.log2(self.n_clusters))
+
+    def _column_by_row(
+        self, choose: Callable[[NDArray[np.float64]], NDArray[np.intp]]
+    ) -> NDArray[np.intp]:
+        """A column for each row, some rows at a time.
+
+        All plausibilities, or the copy that argmax makes of a read-only array, are more
+        numbers than should be held beside the masses.
+        """
+        columns = np.empty(self.n_samples, dtype=np.intp)
+        for start in range(0, self.n_samples, _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            columns[rows] = choose(self.masses[rows])
+        return read_only(columns)
 
     @property
     def average_nonspecificity(self) -> float:
