@@ -112,11 +112,16 @@ class Similarities(ABC):
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Write the similarities of rows and columns, shape (n_rows, n_columns)."""
 
+    def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
+        """The similarities of rows and columns, (n_rows, n_columns)."""
+        shape = [len(range(*each.indices(self.n_samples))) for each in (rows, columns)]
+        out = np.empty(shape)
+        self.fill(rows, columns, out)
+        return out
+
     def matrix(self) -> NDArray[np.float64]:
         """The similarities of all pairs, (n_samples, n_samples)."""
-        out = np.empty((self.n_samples, self.n_samples))
-        self.fill(slice(None), slice(None), out)
-        return out
+        return self.block(slice(None), slice(None))
 
     @abstractmethod
     def pairs(
@@ -338,8 +343,12 @@ def sample_pairs(
             f"got {n_partners}"
         )
     columns = np.empty((n_samples, n_partners), dtype=np.intp)
+    # The legacy generator would shuffle all objects to draw the partners of one.
+    generator = np.random.default_rng(rng.randint(2**31, size=4))
     for i in range(n_samples):
-        partners = rng.choice(n_samples - 1, n_partners, replace=False)
+        partners = generator.choice(
+            n_samples - 1, n_partners, replace=False, shuffle=False
+        )
         columns[i] = partners + (partners >= i)
     rows = np.repeat(np.arange(n_samples), n_partners)
     return rows, columns.ravel()

@@ -56,6 +56,16 @@ class BaseCredalClusterer(
     def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X, needing little memory beyond the result."""
 
+    def _fitted_masses(
+        self, X: NDArray[np.float64], solution: Solution
+    ) -> NDArray[np.float64]:
+        """Masses of the training objects, the fitted attributes being set.
+
+        The code of predict_partition, so that predict(X) equals labels_. A method
+        whose masses are its parameters returns those of the solution.
+        """
+        return self._predict_masses(X)
+
     def _validate(self, X: Any) -> NDArray[np.float64]:
         """The data as a checked array."""
         return validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
@@ -257,8 +267,7 @@ class BaseCredalClusterer(
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter
-        # The code of predict_partition, so that predict(X) equals labels_.
-        self.partition_ = CredalPartition(self._predict_masses(X), focal_sets)
+        self.partition_ = CredalPartition(self._fitted_masses(X, solution), focal_sets)
         self.labels_ = self.partition_.labels.copy()
 
     def _empty_clusters_last(

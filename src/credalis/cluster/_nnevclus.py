@@ -5,9 +5,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis.cluster._base import BaseCredalClusterer
+from credalis.cluster._geometry import fitted_geometry
 from credalis.cluster._nnevclus_problem import (
     check_parameters,
-    fitted_geometry,
     fitted_network,
     prepare,
 )
