@@ -85,7 +85,8 @@ default="auto"
         which fixes the numbers of the clusters. "auto" is "k-means++" for "two-sided"
         and "random" else. Above 1000 objects, and with landmarks, a random start of
         "two-sided" is the best of five fits of a subset of the objects, the others
-        being placed by their dissimilarities to them.
+        being placed by their dissimilarities to them. Constraints count only after a
+        first descent without them, unless the start is given.
     constraint_weight : float, default=0.5
         ξ.
     constraint_neighbors : int, default=0
@@ -100,7 +101,7 @@ default="auto"
         1 above or if the start is given.
     max_iter : int, default=1000
         Largest number of sweeps, or of steps of "gradient", of a start.
-    tol : float, default=1e-5
+    tol : float, default=1e-6
         Relative decrease of L below which a start ends.
     n_jobs : int, default=None
         Number of starts run at the same time. It does not change the result.
@@ -195,7 +196,7 @@ default="auto"
         warm_start=False,
         n_init="auto",
         max_iter=1000,
-        tol=1e-5,
+        tol=1e-6,
         n_jobs=None,
         random_state=None,
         verbose=0,

@@ -10,12 +10,13 @@ from credalis.belief import FocalSets
 from credalis.cluster._evclus_gradient import solve_by_gradient
 from credalis.cluster._evclus_problem import Problem, given_masses
 from credalis.cluster._evclus_rows import (
+    State,
     descend,
     masses_from_similarities,
     optimality_gap,
 )
 from credalis.cluster._starts import Solution
-from credalis.objectives import CommonStress, RowCost
+from credalis.objectives import RowCost
 from credalis.optimize import Trace
 from credalis.partition import CredalPartition
 
@@ -45,26 +46,14 @@ def solve(
     known = known_start(estimator, problem.n_samples, focal_sets, previous)
     if known is not None:
         known = known[problem.order]
+    trace: Trace[Any]
     if problem.solver == "gradient":
         masses, trace, stress, extra = solve_by_gradient(
             estimator, problem, focal_sets, rng, known, report
         )
     else:
         cost = problem.cost(focal_sets)
-        interrupted = False
-        if known is None:
-            known, interrupted = _start(estimator, problem, focal_sets, rng)
-        if interrupted:
-            trace = Trace((known, 0.0), np.array([cost.value(known)]), False, True)
-        else:
-            trace = descend(
-                cost,
-                known,
-                tol=estimator.tol,
-                max_iter=estimator.max_iter,
-                is_monotone=problem.solver == "two-sided",
-                report=report,
-            )
+        trace = _descend_from(estimator, problem, cost, known, rng, report)
         masses = trace.state[0]
         stress = cost.stress.value(masses)
         extra = {"kkt_residual_": optimality_gap(cost, masses)}
@@ -85,6 +74,35 @@ def solve(
         other=other,
         is_interrupted=trace.interrupted,
     )
+
+
+def _descend_from(
+    estimator: Any,
+    problem: Problem,
+    cost: RowCost,
+    start: Array | None,
+    rng: np.random.RandomState,
+    report: Report,
+) -> Trace[State]:
+    """Row-wise descent from masses that are known or else from a random start."""
+    settings = {
+        "tol": estimator.tol,
+        "max_iter": estimator.max_iter,
+        "is_monotone": problem.solver == "two-sided",
+        "report": report,
+    }
+    interrupted = False
+    if start is None:
+        start, interrupted = _start(estimator, problem, cost.stress.focal_sets, rng)
+        if cost.constraints is not None and not interrupted:
+            # From a random start, constraints fix in which clusters objects are before
+            # the dissimilarities say where the clusters are.
+            free = descend(RowCost(cost.stress), start, **settings)
+            start, interrupted = free.state[0], free.interrupted
+    if interrupted:
+        loss = cost.value(start)
+        return Trace((start, loss), np.array([loss]), False, True)
+    return descend(cost, start, **settings)
 
 
 def known_start(
@@ -130,7 +148,9 @@ def _start(
     def make() -> Array:
         if init == "random":
             return _random_masses(stress.n_samples, focal_sets, rng)
-        return _masses_from_seeds(stress, focal_sets, rng)
+        everything = slice(0, stress.n_samples)
+        similarities = stress.block(everything, everything)
+        return _masses_from_seeds(similarities, focal_sets, rng)
 
     if stress.n_samples == problem.n_samples:
         return make(), False
@@ -175,32 +195,30 @@ def _random_masses(
 
 
 def _masses_from_seeds(
-    stress: CommonStress, focal_sets: FocalSets, rng: np.random.RandomState
+    similarities: Array, focal_sets: FocalSets, rng: np.random.RandomState
 ) -> Array:
     """Masses that fit the dissimilarities to distant objects, one for each cluster.
 
     The seeds are certain of their cluster, or of the smallest set that it is in.
     """
     n_clusters = focal_sets.n_clusters
-    seeds = distant_objects(stress, n_clusters, rng)
+    seeds = _distant_objects(similarities, n_clusters, rng)
     certain = np.zeros((n_clusters, len(focal_sets)))
     for cluster in range(n_clusters):
         holds = focal_sets.membership[:, cluster]
         sizes = np.where(holds, focal_sets.cardinality, n_clusters + 1)
         certain[cluster, sizes.argmin()] = 1.0
-    similarities = stress.stored[:, seeds]
-    return masses_from_similarities(similarities, certain, focal_sets)
+    return masses_from_similarities(similarities[:, seeds], certain, focal_sets)
 
 
-def distant_objects(
-    stress: CommonStress, n_objects: int, rng: np.random.RandomState
+def _distant_objects(
+    similarities: Array, n_objects: int, rng: np.random.RandomState
 ) -> NDArray[np.intp]:
     """Objects drawn by k-means++: the farther from those before, the more probable.
 
     Each is the best of a few candidates, in the sense that all objects together are
     then nearest to those drawn.
     """
-    similarities = stress.stored
     n_candidates = _MIN_CANDIDATES + int(np.log(n_objects))
     chosen = [rng.randint(len(similarities))]
     nearest = 1.0 - similarities[chosen[0]]

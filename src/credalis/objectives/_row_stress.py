@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 # Objects in a block that moves together: as many as make products fast, but so few that
 # pairs inside a block matter little next to the others.
 _MAX_BLOCK = 256
-_MIN_BLOCKS = 16
+_MIN_BLOCKS = 10
 
 # Objects in a block without pairs inside.
 _MAX_FREE_BLOCK = 2048
@@ -156,7 +156,7 @@ class CommonStress(RowStress):
         own = masses[rows]
         moved = direction @ self._disjoint
         residuals = own @ self._disjoint @ own.T - 1.0
-        residuals += self._similarities(rows, rows)
+        residuals += self.block(rows, rows)
         first, second = moved @ own.T, moved @ direction.T
         for matrix in (residuals, first, second):
             np.fill_diagonal(matrix, 0.0)
@@ -178,21 +178,13 @@ class CommonStress(RowStress):
         total = 0.0
         for rows in _cut(0, self.n_samples, _MAX_BLOCK):
             residuals = masses[rows] @ self._disjoint @ partners.T - 1.0
-            residuals += self._similarities(rows, slice(0, self.n_landmarks))
+            residuals += self.block(rows, slice(0, self.n_landmarks))
             own = np.arange(rows.start, min(rows.stop, self.n_landmarks))
             residuals[own - rows.start, own] = 0.0
-            total += np.vdot(residuals, residuals)
-        return float(total) / self.n_pairs
+            total += float(np.vdot(residuals, residuals))
+        return total / self.n_pairs
 
-    def _target_sums(self, masses: Array, rows: slice, columns: slice) -> Array:
-        """Σ_j δ*_ij m_j over the columns j ≠ i, (n_rows, n_focal_sets)."""
-        width = columns.stop if self.stored is not None else _MAX_COLUMNS
-        sums = np.tile(masses[columns].sum(axis=0), (rows.stop - rows.start, 1))
-        for part in _cut(0, columns.stop, width):
-            sums -= self._similarities(rows, part) @ masses[part]
-        return sums
-
-    def _similarities(self, rows: slice, columns: slice) -> Array:
+    def block(self, rows: slice, columns: slice) -> Array:
         """A block of the similarities, ones for an object with itself."""
         if self.stored is not None:
             if columns.stop <= self.n_landmarks:
@@ -202,6 +194,14 @@ class CommonStress(RowStress):
         own = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
         block[own - rows.start, own - columns.start] = 1.0
         return block
+
+    def _target_sums(self, masses: Array, rows: slice, columns: slice) -> Array:
+        """Σ_j δ*_ij m_j over the columns j ≠ i, (n_rows, n_focal_sets)."""
+        width = columns.stop if self.stored is not None else _MAX_COLUMNS
+        sums = np.tile(masses[columns].sum(axis=0), (rows.stop - rows.start, 1))
+        for part in _cut(0, columns.stop, width):
+            sums -= self.block(rows, part) @ masses[part]
+        return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,8 +298,8 @@ class PartnerStress(RowStress):
             i, j = self.rows[part], self.columns[part]
             conflicts = np.einsum("ij,ij->i", against[i], masses[j])
             residuals = conflicts + self.similarities[part] - 1.0
-            total += residuals @ residuals
-        return float(total) / len(self.rows)
+            total += float(residuals @ residuals)
+        return total / len(self.rows)
 
     def _lists(self, rows: slice) -> tuple[NDArray[np.intp], Array]:
         """Partners and targets of some rows, filled up to the longest list."""
