@@ -10,6 +10,7 @@ import credalis
 
 PUBLIC = {
     "ECM",
+    "EVCLUS",
     "NNEVCLUS",
     "CredalPartition",
     "FocalSets",

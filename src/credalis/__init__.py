@@ -20,13 +20,14 @@ from credalis import (
     plots,
 )
 from credalis.belief import FocalSets
-from credalis.cluster import ECM, NNEVCLUS
+from credalis.cluster import ECM, EVCLUS, NNEVCLUS
 from credalis.io import load
 from credalis.partition import CredalPartition
 from credalis.report import report
 
 __all__ = [
     "ECM",
+    "EVCLUS",
     "NNEVCLUS",
     "CredalPartition",
     "FocalSets",

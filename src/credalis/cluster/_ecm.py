@@ -210,6 +210,7 @@ default="k-means++"
             trace=trace,
             per_cluster={"centers_": centers},
             other={"delta_": problem.delta},
+            is_interrupted=trace.interrupted,
         )
 
     def _check_solution(self, problem, solution):

@@ -5,9 +5,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis.cluster._base import BaseCredalClusterer
+from credalis.cluster._geometry import fitted_geometry
 from credalis.cluster._nnevclus_problem import (
     check_parameters,
-    fitted_geometry,
     fitted_network,
     prepare,
 )
@@ -374,7 +374,7 @@ default="auto"
     def _solve(self, problem, focal_sets, rng, *, previous, report):
         return solve(self, problem, focal_sets, rng, previous=previous, report=report)
 
-    def _final_masses(self, X, solution):
+    def _fitted_masses(self, X, solution):
         if solution.is_predicted:
             return solution.masses
         return self._predict_masses(X)

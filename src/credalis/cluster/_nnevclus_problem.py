@@ -8,16 +8,17 @@ from numpy.typing import NDArray
 
 from credalis._checks import check_choice, check_integer, check_number
 from credalis.belief import FocalSets
-from credalis.cluster._nnevclus_data import (
+from credalis.cluster._geometry import (
     Geometry,
-    Standardization,
     attribute_geometry,
-    default_quantile,
+    check_scale_parameters,
     given_geometry,
-    side_information,
+    scale_of,
 )
+from credalis.cluster._nnevclus_data import Standardization
 from credalis.cluster._nnevclus_seeds import INITS, fixed_seeds
 from credalis.cluster._nnevclus_training import FULL_BATCH, SOLVERS, Settings
+from credalis.cluster._side_information import side_information
 from credalis.dissimilarity import (
     MAX_STORED,
     Similarities,
@@ -163,7 +164,7 @@ def prepare(
         attributes,
         scores,
         geometry,
-        _scale(estimator, geometry, rng),
+        scale_of(estimator, geometry, rng),
         information,
         fixed_seeds(estimator.init, attributes, geometry, estimator.n_clusters),
         _pairs(estimator, len(X), rng),
@@ -205,13 +206,6 @@ def fitted_network(estimator: Any) -> CredalNetwork:
     )
 
 
-def fitted_geometry(estimator: Any, X: NDArray[np.float64]) -> Geometry:
-    """Where the dissimilarities of new rows come from, as they did in the fit."""
-    if estimator.transformer_ is not None:
-        X = np.asarray(estimator.transformer_.transform(X), dtype=np.float64)
-    return Geometry(X, estimator.metric_)
-
-
 def check_parameters(estimator: Any) -> None:
     """Parameters of NNEVCLUS that do not depend on the data."""
     sizes = estimator.hidden_layer_sizes
@@ -220,10 +214,11 @@ def check_parameters(estimator: Any) -> None:
     else:
         for size in np.atleast_1d(np.asarray(sizes, dtype=object)):
             check_integer("hidden_layer_sizes", size, at_least=1)
-    _check_auto("dissimilarity_quantile", estimator, at_least=0, at_most=1)
-    if estimator.dissimilarity_scale is not None:
-        check_number("dissimilarity_scale", estimator.dissimilarity_scale, above=0)
-    _check_auto("learning_rate_init", estimator, above=0)
+    check_scale_parameters(estimator)
+    if isinstance(estimator.learning_rate_init, str):
+        check_choice("learning_rate_init", estimator.learning_rate_init, ("auto",))
+    else:
+        check_number("learning_rate_init", estimator.learning_rate_init, above=0)
     if isinstance(estimator.max_iter, str):
         check_choice("max_iter", estimator.max_iter, ("auto",))
     check_choice("novelty_link", estimator.novelty_link, ("reference", "paper"))
@@ -263,14 +258,6 @@ def check_parameters(estimator: Any) -> None:
         )
 
 
-def _check_auto(name: str, estimator: Any, **bounds: float) -> None:
-    value = getattr(estimator, name)
-    if isinstance(value, str):
-        check_choice(name, value, ("auto",))
-    else:
-        check_number(name, value, **bounds)
-
-
 def _settings(estimator: Any, n_samples: int) -> Settings:
     solver = estimator.solver
     if solver == "auto":
@@ -304,15 +291,6 @@ def _settings(estimator: Any, n_samples: int) -> Settings:
     return Settings(
         solver, max_iter, estimator.tol, np.dtype(dtype).type, batch_size, rate
     )
-
-
-def _scale(estimator: Any, geometry: Geometry, rng: np.random.RandomState) -> float:
-    if estimator.dissimilarity_scale is not None:
-        return float(estimator.dissimilarity_scale)
-    quantile = estimator.dissimilarity_quantile
-    if isinstance(quantile, str):
-        quantile = default_quantile(estimator.n_clusters)
-    return geometry.scale(quantile, rng)
 
 
 def _is_random(init: Any) -> bool:

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.validation import check_array
 
-from credalis.cluster._nnevclus_data import Geometry
+from credalis.cluster._geometry import Geometry
 from credalis.peaks import delta_bel
 
 _MAX_PEAK_OBJECTS = 10_000

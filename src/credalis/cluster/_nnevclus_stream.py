@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from credalis.cluster._nnevclus_data import side_information
+from credalis.cluster._geometry import fitted_geometry
 from credalis.cluster._nnevclus_problem import (
     BATCH_SIZE,
-    fitted_geometry,
     fitted_network,
     hidden_sizes,
     network_of,
     prepare,
 )
 from credalis.cluster._nnevclus_solve import flat_parameters, network_attributes
+from credalis.cluster._side_information import side_information
 from credalis.network import BlockTrainer, TrainingData, with_constant
 from credalis.optimize import Adam
 

@@ -43,11 +43,16 @@ class Similarities(ABC):
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Write the similarities of rows and columns, shape (n_rows, n_columns)."""
 
+    def block(self, rows: slice, columns: slice) -> NDArray[np.float64]:
+        """The similarities of rows and columns, (n_rows, n_columns)."""
+        shape = [len(range(*each.indices(self.n_samples))) for each in (rows, columns)]
+        out = np.empty(shape)
+        self.fill(rows, columns, out)
+        return out
+
     def matrix(self) -> NDArray[np.float64]:
         """The similarities of all pairs, (n_samples, n_samples)."""
-        out = np.empty((self.n_samples, self.n_samples))
-        self.fill(slice(None), slice(None), out)
-        return out
+        return self.block(slice(None), slice(None))
 
     @abstractmethod
     def pairs(

@@ -34,15 +34,21 @@ class PairConstraints(Objective):
 
     def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
         """P and ∂P/∂M = Q M (B + Bᵀ) / (2 (|ML| + |CL|)), B the signed pairs."""
+        links = self.links()
+        against = self.focal_sets.apartness @ masses
+        gradient = (links @ against.T).T
+        n_pairs = len(self.must_link) + len(self.cannot_link)
+        # Σ over pairs is half the sum over both orders, and m_iᵀ Q m_j bilinear.
+        value = 0.5 * np.vdot(gradient, masses) + len(self.cannot_link) / n_pairs
+        return float(value), gradient
+
+    def links(self) -> csr_array:
+        """(B + Bᵀ) / (2 (|ML| + |CL|)): +1 for must-links, -1 for cannot-links."""
         pairs = np.concatenate([self.must_link, self.cannot_link])
         signs = np.ones(len(pairs))
         signs[len(self.must_link) :] = -1.0
-        weight = 0.5 / len(pairs)
-        against = self.focal_sets.apartness @ masses
-        scores = np.einsum("ij,ij->j", against[:, pairs[:, 0]], masses[:, pairs[:, 1]])
-        value = weight * (signs @ scores + 2 * len(self.cannot_link))
         links = csr_array(
-            (weight * signs, (pairs[:, 0], pairs[:, 1])),
+            (0.5 / len(pairs) * signs, (pairs[:, 0], pairs[:, 1])),
             shape=(self.n_samples, self.n_samples),
         )
-        return float(value), ((links + links.T) @ against.T).T
+        return links + links.T

@@ -6,6 +6,11 @@ from credalis.optimize._gradient import (
     minimize_lbfgs,
 )
 from credalis.optimize._loop import Trace, iterate
+from credalis.optimize._simplex_qp import (
+    minimize_on_simplex,
+    minimize_quartic,
+    simplex_gap,
+)
 from credalis.optimize._updates import Adam, RMSprop, cosine_schedule
 
 __all__ = [
@@ -17,4 +22,7 @@ __all__ = [
     "iterate",
     "minimize_adaptive",
     "minimize_lbfgs",
+    "minimize_on_simplex",
+    "minimize_quartic",
+    "simplex_gap",
 ]

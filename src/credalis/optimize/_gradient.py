@@ -29,13 +29,10 @@ class GradientTrace(Trace[Vector]):
 
     Attributes
     ----------
-    interrupted : bool
-        Whether a KeyboardInterrupt ended it, which the caller may want to raise again.
     n_evaluations : int
         Number of evaluations of the function, those of rejected points included.
     """
 
-    interrupted: bool = False
     n_evaluations: int = 0
 
 

@@ -22,11 +22,14 @@ class Trace(Generic[State]):
         The loss after each iteration.
     converged : bool
         Whether it ended before the largest number of iterations.
+    interrupted : bool
+        Whether a KeyboardInterrupt ended it, which the caller may want to raise again.
     """
 
     state: State
     losses: NDArray[np.float64]
     converged: bool
+    interrupted: bool = False
 
     @property
     def loss(self) -> float:
@@ -50,7 +53,8 @@ def iterate(
     """Repeat ``state, loss = step(state)`` until the loss stands still.
 
     It stands still when an iteration changes it by no more than ``tol`` times its
-    size.
+    size. A KeyboardInterrupt after the first iteration ends the loop at the last whole
+    one; a step must therefore not change the state it is given.
 
     Parameters
     ----------
@@ -84,18 +88,23 @@ def iterate(
     (True, 6)
     """
     losses: list[float] = []
-    converged = False
-    for iteration in range(1, max_iter + 1):
-        state, loss = step(state)
-        losses.append(float(loss))
-        if not np.isfinite(loss):
-            raise ValueError(
-                f"the loss must stay finite, it is {loss} after iteration {iteration}: "
-                "scale the input data"
-            )
-        if report is not None:
-            report(iteration, loss)
-        if iteration > 1 and abs(losses[-2] - loss) <= tol * abs(loss):
-            converged = True
-            break
-    return Trace(state, np.array(losses), converged)
+    converged = interrupted = False
+    try:
+        for iteration in range(1, max_iter + 1):
+            state, loss = step(state)
+            losses.append(float(loss))
+            if not np.isfinite(loss):
+                raise ValueError(
+                    f"the loss must stay finite, it is {loss} after iteration "
+                    f"{iteration}: scale the input data"
+                )
+            if report is not None:
+                report(iteration, loss)
+            if iteration > 1 and abs(losses[-2] - loss) <= tol * abs(loss):
+                converged = True
+                break
+    except KeyboardInterrupt:
+        if not losses:
+            raise
+        interrupted = True
+    return Trace(state, np.array(losses), converged, interrupted)

@@ -1,0 +1,141 @@
+"""Row-wise descent of EVCLUS: blocks of rows, each solved exactly."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis.belief import FocalSets
+from credalis.objectives import RowCost
+from credalis.optimize import (
+    Trace,
+    iterate,
+    minimize_on_simplex,
+    minimize_quartic,
+    simplex_gap,
+)
+
+Array = NDArray[np.float64]
+State = tuple[Array, float]
+
+# Rows whose systems of equations are in memory at a time.
+_MAX_ENTRIES = 4_000_000
+
+
+def sweep(cost: RowCost, masses: Array) -> State:
+    """Update every row once; the new masses, and what the cost has decreased by.
+
+    All rows of a block move towards their own minima at once, as far as the whole cost
+    decreases most along this direction: the cost never increases.
+    """
+    masses = masses.copy()
+    decrease = 0.0
+    for rows in cost.blocks:
+        own = masses[rows]
+        gram, linear = cost.row_problem(masses, rows)
+        target = minimize_on_simplex(gram, linear, own)
+        direction = target - own
+        moved = (gram @ direction[:, :, None])[:, :, 0]
+        slope = 2.0 * (np.vdot(moved, own) - np.vdot(linear, direction))
+        coefficients = np.array([slope, np.vdot(moved, direction), 0.0, 0.0])
+        coefficients[1:] += cost.coupling(masses, rows, direction)
+        length, change = minimize_quartic(coefficients)
+        decrease -= change
+        # A whole step is taken literally: zeros are to stay zeros.
+        masses[rows] = target if length == 1 else own + length * direction
+    return masses, decrease
+
+
+def sweep_in_turn(cost: RowCost, masses: Array) -> Array:
+    """Update every row once, each to its own minimum, whatever that does to others."""
+    masses = masses.copy()
+    for rows in cost.blocks:
+        masses[rows] = minimize_on_simplex(
+            *cost.row_problem(masses, rows), masses[rows]
+        )
+    return masses
+
+
+def descend(
+    cost: RowCost,
+    start: Array,
+    *,
+    tol: float,
+    max_iter: int,
+    is_monotone: bool = True,
+    report: Callable[[int, float], None] | None = None,
+) -> Trace[State]:
+    """Sweeps until the cost stands still; the state is the masses and their cost."""
+
+    def step(state: State) -> State:
+        masses, loss = state
+        if is_monotone:
+            masses, decrease = sweep(cost, masses)
+            return masses, max(loss - decrease, 0.0)
+        masses = sweep_in_turn(cost, masses)
+        return masses, cost.value(masses)
+
+    def both(state: State) -> tuple[State, float]:
+        state = step(state)
+        return state, state[1]
+
+    trace = iterate(
+        both,
+        (start, cost.value(start)),
+        tol=tol,
+        max_iter=max_iter,
+        report=report,
+    )
+    # The sum of all decreases has rounding errors of its own.
+    masses, _ = trace.state
+    loss = cost.value(masses)
+    losses = np.append(trace.losses[:-1], loss)
+    return replace(trace, state=(masses, loss), losses=losses)
+
+
+def optimality_gap(cost: RowCost, masses: Array) -> float:
+    """The largest violation of the optimality conditions of a row, 0 at a minimum."""
+    gaps = [
+        simplex_gap(*cost.row_problem(masses, rows), masses[rows]).max()
+        for rows in cost.blocks
+    ]
+    return float(max(gaps))
+
+
+def masses_from_similarities(
+    similarities: Array, references: Array, focal_sets: FocalSets
+) -> Array:
+    """Masses whose conflicts with fixed reference objects fit the dissimilarities best.
+
+    Parameters
+    ----------
+    similarities : array of shape (n_samples, n_references)
+        1 - δ*_ij.
+    references : array of shape (n_references, n_focal_sets)
+        Masses of the reference objects.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+
+    Returns
+    -------
+    array of shape (n_samples, n_focal_sets)
+        The minima of Σ_j (κ_ij - δ*_ij)² over j.
+    """
+    disjoint = focal_sets.disjoint.astype(np.float64)
+    against = references @ disjoint
+    gram = against.T @ against
+    linear = against.sum(axis=0) - similarities @ against
+    return solve_rows(gram, linear)
+
+
+def solve_rows(gram: Array, linear: Array) -> Array:
+    """Minima of xᵀ G x - 2 hᵀ x on the simplex, without any idea where they are."""
+    n_sets = linear.shape[1]
+    masses = np.full(linear.shape, 1.0 / n_sets)
+    size = max(1, _MAX_ENTRIES // n_sets**2)
+    for start in range(0, len(linear), size):
+        rows = slice(start, start + size)
+        matrices = gram if gram.ndim == 2 else gram[rows]
+        masses[rows] = minimize_on_simplex(matrices, linear[rows], masses[rows])
+    return masses

@@ -1,0 +1,379 @@
+"""Stress as a function of the masses of some objects, the others being fixed.
+
+For one object the stress is a quadratic function of its masses, xᵀ G x - 2 hᵀ x up to a
+constant. When the objects of a block move together, from x to x + t y, the pairs inside
+the block make it a quartic polynomial of t.
+
+Masses in here have shape (n_samples, n_focal_sets): it is rows that are updated.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from credalis.belief import FocalSets
+from credalis.dissimilarity import Similarities
+from credalis.objectives._constraints import PairConstraints
+
+Array = NDArray[np.float64]
+
+# Objects in a block that moves together: as many as make products fast, but so few that
+# pairs inside a block matter little next to the others.
+_MAX_BLOCK = 256
+_MIN_BLOCKS = 10
+
+# Objects in a block without pairs inside.
+_MAX_FREE_BLOCK = 2048
+
+# Numbers in the matrices G of a block.
+_MAX_ENTRIES = 4_000_000
+
+# Columns of similarities formed at a time where they are not stored.
+_MAX_COLUMNS = 4096
+
+# Numbers gathered at a time for pairs of their own; a multiple of it fits in the cache.
+_MAX_GATHERED = 150_000
+
+
+class _Lists(NamedTuple):
+    """Lists of partners, those of object i from starts[i] to starts[i + 1]."""
+
+    starts: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    targets: Array
+
+
+class RowStress(ABC):
+    """L = mean of (κ_ij - δ*_ij)² over pairs of objects."""
+
+    focal_sets: FocalSets
+    n_samples: int
+
+    @abstractmethod
+    def blocks(self) -> list[slice]:
+        """Objects to be updated together, one block after the other."""
+
+    @abstractmethod
+    def row_problem(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+        """G and h of each of the rows: what L is as a function of its masses alone.
+
+        Returns
+        -------
+        gram : array of shape ([n_rows,] n_focal_sets, n_focal_sets)
+            Without the first axis if it is the same for all.
+        linear : array of shape (n_rows, n_focal_sets)
+        """
+
+    @abstractmethod
+    def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
+        """What pairs within a block add to L when the rows move along a direction.
+
+        Coefficients of t², t³ and t⁴, next to the sum of what L changes by when each
+        row moves alone.
+        """
+
+    @abstractmethod
+    def value(self, masses: Array) -> float:
+        """L."""
+
+    @cached_property
+    def _disjoint(self) -> Array:
+        return self.focal_sets.disjoint.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class CommonStress(RowStress):
+    """L over all pairs of an object and a landmark: the first objects are landmarks.
+
+    If all objects are landmarks these are all pairs. The matrices G of the objects
+    differ by rank one at most.
+
+    Parameters
+    ----------
+    similarities : Similarities
+        1 - δ*_ij, landmarks first.
+    n_landmarks : int
+        Number of landmarks.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    stored : array of shape (n_samples, n_landmarks), default=None
+        The similarities to the landmarks, ones for the landmarks with themselves; None
+        if they are to be computed whenever they are needed.
+    """
+
+    similarities: Similarities
+    n_landmarks: int
+    focal_sets: FocalSets
+    stored: Array | None = None
+
+    @property
+    def n_samples(self) -> int:  # type: ignore[override]
+        """Number of objects."""
+        return self.similarities.n_samples
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs (object, landmark) of different objects."""
+        return (self.n_samples - 1) * self.n_landmarks
+
+    def blocks(self) -> list[slice]:
+        """Landmarks, then the objects that depend on nothing but landmarks."""
+        n_sets = len(self.focal_sets)
+        coupled = _coupled_blocks(self.n_landmarks, n_sets)
+        size = max(1, min(_MAX_FREE_BLOCK, _MAX_ENTRIES // n_sets**2))
+        return coupled + _cut(self.n_landmarks, self.n_samples, size)
+
+    def row_problem(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+        """G = C (Σ_j m_j m_jᵀ) C and h = C Σ_j δ*_ij m_j over the partners j of i."""
+        landmarks = slice(0, self.n_landmarks)
+        moments = masses[landmarks].T @ masses[landmarks]
+        sums = self._target_sums(masses, rows, landmarks)
+        is_free = rows.start >= self.n_landmarks
+        if not is_free and self.n_landmarks == self.n_samples:
+            moments *= 2.0
+            sums *= 2.0
+        elif not is_free:
+            moments += masses.T @ masses
+            sums += self._target_sums(masses, rows, slice(0, self.n_samples))
+        gram = self._disjoint @ moments @ self._disjoint / self.n_pairs
+        linear = sums @ self._disjoint / self.n_pairs
+        if is_free:
+            return gram, linear
+        # A landmark is among the landmarks and among the objects, but no pair.
+        own = masses[rows] @ self._disjoint
+        rank_one = own[:, :, None] * own[:, None, :]
+        return gram - rank_one * (2.0 / self.n_pairs), linear
+
+    def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
+        """From all pairs of landmarks in the block."""
+        if rows.start >= self.n_landmarks or len(direction) == 1:
+            return np.zeros(3)
+        own = masses[rows]
+        moved = direction @ self._disjoint
+        residuals = own @ self._disjoint @ own.T - 1.0
+        residuals += self.block(rows, rows)
+        first, second = moved @ own.T, moved @ direction.T
+        for matrix in (residuals, first, second):
+            np.fill_diagonal(matrix, 0.0)
+        # Of (r + t (u + v) + t² w)² less (r + t u)² and (r + t v)²; u, v of both ends.
+        return (
+            np.array(
+                [
+                    2.0 * (np.vdot(residuals, second) + np.vdot(first, first.T)),
+                    4.0 * np.vdot(first, second),
+                    np.vdot(second, second),
+                ]
+            )
+            / self.n_pairs
+        )
+
+    def value(self, masses: Array) -> float:
+        """Sum of squares, some rows at a time."""
+        partners = masses[: self.n_landmarks]
+        total = 0.0
+        for rows in _cut(0, self.n_samples, _MAX_BLOCK):
+            residuals = masses[rows] @ self._disjoint @ partners.T - 1.0
+            residuals += self.block(rows, slice(0, self.n_landmarks))
+            own = np.arange(rows.start, min(rows.stop, self.n_landmarks))
+            residuals[own - rows.start, own] = 0.0
+            total += float(np.vdot(residuals, residuals))
+        return total / self.n_pairs
+
+    def block(self, rows: slice, columns: slice) -> Array:
+        """A block of the similarities, ones for an object with itself."""
+        if self.stored is not None:
+            if columns.stop <= self.n_landmarks:
+                return self.stored[rows, columns]
+            return self.stored[columns, rows].T
+        block = self.similarities.block(rows, columns)
+        own = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
+        block[own - rows.start, own - columns.start] = 1.0
+        return block
+
+    def _target_sums(self, masses: Array, rows: slice, columns: slice) -> Array:
+        """Σ_j δ*_ij m_j over the columns j ≠ i, (n_rows, n_focal_sets)."""
+        width = columns.stop if self.stored is not None else _MAX_COLUMNS
+        sums = np.tile(masses[columns].sum(axis=0), (rows.stop - rows.start, 1))
+        for part in _cut(0, columns.stop, width):
+            sums -= self.block(rows, part) @ masses[part]
+        return sums
+
+
+@dataclass(frozen=True, eq=False)
+class PartnerStress(RowStress):
+    """L over given pairs (i, j), each object having partners of its own.
+
+    Parameters
+    ----------
+    rows, columns : array of int, shape (n_pairs,)
+        The pairs, rows in increasing order.
+    similarities : array of shape (n_pairs,)
+        1 - δ*_ij.
+    n_samples : int
+        Number of objects.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    one_sided : bool, default=False
+        Whether the problem of a row counts only pairs (i, j) of its own, twice, and not
+        those (j, i) of others, as in the reference program. Updates may then increase
+        L.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    similarities: Array
+    n_samples: int
+    focal_sets: FocalSets
+    one_sided: bool = False
+
+    @cached_property
+    def _partners(self) -> "_Lists":
+        """Partners of each object; a pair given twice is there twice."""
+        rows, columns, targets = self.rows, self.columns, 1.0 - self.similarities
+        if not self.one_sided:
+            rows, columns = np.r_[rows, columns], np.r_[columns, rows]
+            targets = np.r_[targets, targets]
+        order = np.argsort(rows, kind="stable")
+        starts = np.searchsorted(rows[order], np.arange(self.n_samples + 1))
+        return _Lists(starts, columns[order], targets[order])
+
+    def blocks(self) -> list[slice]:
+        """As many objects as go well together; one if L may increase anyway."""
+        if self.one_sided:
+            return _cut(0, self.n_samples, 1)
+        return _coupled_blocks(self.n_samples, len(self.focal_sets))
+
+    def row_problem(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+        """G = Σ_j (C m_j) (C m_j)ᵀ and h = Σ_j δ*_ij C m_j over the partners j of i."""
+        # A last row of zeros fills up the lists of objects with fewer partners.
+        n_sets = len(self.focal_sets)
+        against = np.zeros((self.n_samples + 1, n_sets))
+        np.matmul(masses, self._disjoint, out=against[:-1])
+        n_rows = rows.stop - rows.start
+        grams = np.empty((n_rows, n_sets, n_sets))
+        linear = np.empty((n_rows, n_sets))
+        longest = np.diff(self._partners.starts[rows.start : rows.stop + 1]).max()
+        size = max(1, _MAX_GATHERED // (max(longest, 1) * n_sets))
+        for part in _cut(rows.start, rows.stop, size):
+            where = slice(part.start - rows.start, part.stop - rows.start)
+            columns, targets = self._lists(part)
+            factors = against[columns]
+            transposed = factors.transpose(0, 2, 1)
+            np.matmul(transposed, factors, out=grams[where])
+            linear[where] = (transposed @ targets[:, :, None])[:, :, 0]
+        weight = (2.0 if self.one_sided else 1.0) / len(self.rows)
+        return grams * weight, linear * weight
+
+    def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
+        """From the given pairs within the block."""
+        if len(direction) == 1:
+            return np.zeros(3)
+        start, stop = self._partners.starts[[rows.start, rows.stop]]
+        columns = self._partners.columns[start:stop]
+        lengths = np.diff(self._partners.starts[rows.start : rows.stop + 1])
+        is_inside = (columns >= rows.start) & (columns < rows.stop)
+        i = np.repeat(np.arange(len(direction)), lengths)[is_inside]
+        j = columns[is_inside] - rows.start
+        own = masses[rows]
+        conflicts = (own @ self._disjoint @ own.T)[i, j]
+        residuals = conflicts - self._partners.targets[start:stop][is_inside]
+        moved = direction @ self._disjoint
+        crossed, products = moved @ own.T, moved @ direction.T
+        u, v, w = crossed[i, j], crossed[j, i], products[i, j]
+        # Every pair is in the lists of both of its objects.
+        return np.array([residuals @ w + u @ v, (u + v) @ w, 0.5 * (w @ w)]) / len(
+            self.rows
+        )
+
+    def value(self, masses: Array) -> float:
+        """Mean of squares over the given pairs."""
+        against = masses @ self._disjoint
+        total = 0.0
+        for part in _cut(0, len(self.rows), _MAX_ENTRIES // len(self.focal_sets)):
+            i, j = self.rows[part], self.columns[part]
+            conflicts = np.einsum("ij,ij->i", against[i], masses[j])
+            residuals = conflicts + self.similarities[part] - 1.0
+            total += float(residuals @ residuals)
+        return total / len(self.rows)
+
+    def _lists(self, rows: slice) -> tuple[NDArray[np.intp], Array]:
+        """Partners and targets of some rows, filled up to the longest list."""
+        starts = self._partners.starts[rows.start : rows.stop + 1]
+        lengths = np.diff(starts)
+        places = np.arange(lengths.max())
+        is_partner = places < lengths[:, None]
+        columns = np.full(is_partner.shape, self.n_samples)
+        columns[is_partner] = self._partners.columns[starts[0] : starts[-1]]
+        targets = np.zeros(is_partner.shape)
+        targets[is_partner] = self._partners.targets[starts[0] : starts[-1]]
+        return columns, targets
+
+
+@dataclass(frozen=True, eq=False)
+class RowCost:
+    """Stress plus ξ times pair constraints, as a function of the masses of some rows.
+
+    Parameters
+    ----------
+    stress : RowStress
+        The stress.
+    constraints : PairConstraints, default=None
+        P, linear in the masses of each object.
+    constraint_weight : float, default=0.0
+        ξ.
+    """
+
+    stress: RowStress
+    constraints: PairConstraints | None = None
+    constraint_weight: float = 0.0
+
+    @cached_property
+    def _links(self) -> csr_array | None:
+        if self.constraints is None:
+            return None
+        return (self.constraint_weight * self.constraints.links()).tocsr()
+
+    @cached_property
+    def blocks(self) -> list[slice]:
+        """Those of the stress."""
+        return self.stress.blocks()
+
+    def row_problem(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+        """G and h of each of the rows."""
+        gram, linear = self.stress.row_problem(masses, rows)
+        if self._links is not None:
+            apartness = self.stress.focal_sets.apartness
+            linear = linear - 0.5 * (self._links[rows] @ masses) @ apartness
+        return gram, linear
+
+    def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
+        """Coefficients of t², t³ and t⁴ from pairs within a block."""
+        coefficients = self.stress.coupling(masses, rows, direction)
+        if self._links is not None:
+            apart = direction @ self.stress.focal_sets.apartness
+            linked = self._links[rows][:, rows] @ direction
+            coefficients[0] += 0.5 * np.vdot(linked, apart)
+        return coefficients
+
+    def value(self, masses: Array) -> float:
+        """The whole cost."""
+        stress = self.stress.value(masses)
+        if self.constraints is None:
+            return stress
+        return stress + self.constraint_weight * self.constraints.value(masses.T)
+
+
+def _cut(start: int, stop: int, size: int) -> list[slice]:
+    """Slices of at most this size."""
+    return [slice(k, min(k + size, stop)) for k in range(start, stop, size)]
+
+
+def _coupled_blocks(n_objects: int, n_sets: int) -> list[slice]:
+    """Blocks of objects that have pairs inside."""
+    largest = min(_MAX_BLOCK, _MAX_ENTRIES // n_sets**2, n_objects // _MIN_BLOCKS)
+    return _cut(0, n_objects, max(1, largest))

@@ -1,0 +1,204 @@
+"""Many small quadratic programs on the simplex, solved together."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Weight of the distance to the start, in units of the largest diagonal entry of G: it
+# makes the solution unique where G is singular, and moves the optimality conditions by
+# no more than itself.
+_PROXIMITY = 1e-9
+
+# Violations of the optimality conditions that pass as rounding, in the same units.
+_TOLERANCE = 1e-11
+_NEGATIVE = 1e-14
+
+# Rounds of the fast exchange of whole supports, which may cycle; rows that need more,
+# and it is few of them, go to the descent, which cannot.
+_MAX_EXCHANGES = 12
+_MAX_STEPS_PER_VARIABLE = 20
+
+
+def minimize_on_simplex(gram: Array, linear: Array, start: Array) -> Array:
+    """Minimise xᵀ G x - 2 hᵀ x over x >= 0, Σ x = 1, for every row.
+
+    An active-set method for all rows at once: on its support, the entries that may be
+    positive, the solution of a row is that of a linear system, and rows with supports
+    of equal size are solved in one call. Where G is singular the solution near the
+    start is taken. The value is never above that of the start.
+
+    Parameters
+    ----------
+    gram : array of shape (n_variables, n_variables) or (n_rows, n_variables, \
+n_variables)
+        G, positive semi-definite, common to all rows or one for each.
+    linear : array of shape (n_rows, n_variables)
+        h.
+    start : array of shape (n_rows, n_variables)
+        Points of the simplex. The nearer their supports to those of the solutions, the
+        faster.
+
+    Returns
+    -------
+    array of shape (n_rows, n_variables)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from credalis.optimize import minimize_on_simplex
+    >>> h = np.array([[0.9, 0.5, -1.0]])  # G = I: the projection onto the simplex
+    >>> minimize_on_simplex(np.eye(3), h, np.full((1, 3), 1 / 3)).round(6)
+    array([[0.7, 0.3, 0. ]])
+    """
+    gram, linear = _in_units(gram, linear)
+    # The problem with _PROXIMITY * |x - start|² added.
+    gram = gram + _PROXIMITY * np.eye(gram.shape[-1])
+    linear = linear + _PROXIMITY * start
+    solutions, left = _exchange(gram, linear, start)
+    if len(left):
+        solutions[left] = _descend(_take(gram, left), linear[left], start[left])
+    return solutions / solutions.sum(axis=1, keepdims=True)
+
+
+def simplex_gap(gram: Array, linear: Array, points: Array) -> Array:
+    """How far rows are from the minimum of xᵀ G x - 2 hᵀ x on the simplex, (n_rows,).
+
+    With g the gradient, gᵀx - min_j g_j in units of the largest diagonal entry of G:
+    not negative, 0 if and only if the optimality conditions hold, and an upper bound
+    on what the row can still gain.
+    """
+    gram, linear = _in_units(gram, linear)
+    gradients = 2.0 * (_products(gram, points) - linear)
+    return np.einsum("ij,ij->i", gradients, points) - gradients.min(axis=1)
+
+
+def minimize_quartic(coefficients: Array) -> tuple[float, float]:
+    """The t in [0, 1] that minimises c1 t + c2 t² + c3 t³ + c4 t⁴, and the minimum.
+
+    Parameters
+    ----------
+    coefficients : array of shape (4,)
+        c1 to c4.
+
+    Examples
+    --------
+    >>> from credalis.optimize import minimize_quartic
+    >>> minimize_quartic([-1.0, 1.0, 0.0, 0.0])
+    (0.5, -0.25)
+    """
+    c1, c2, c3, c4 = (float(c) for c in coefficients)
+    candidates = [1.0]
+    if c3 or c4:
+        stationary = np.roots([4 * c4, 3 * c3, 2 * c2, c1])
+        real = stationary.real[np.abs(stationary.imag) < 1e-9]
+        candidates += [float(t) for t in real if 0 < t < 1]
+    elif c2 > 0:
+        candidates.append(min(max(-c1 / (2 * c2), 0.0), 1.0))
+    values = [t * (c1 + t * (c2 + t * (c3 + t * c4))) for t in candidates]
+    best = int(np.argmin(values))
+    return (candidates[best], values[best]) if values[best] < 0 else (0.0, 0.0)
+
+
+def _in_units(gram: Array, linear: Array) -> tuple[Array, Array]:
+    """G and h divided by the largest diagonal entry of G, if it is not 0."""
+    units = np.diagonal(gram, axis1=-2, axis2=-1).max(axis=-1)
+    units = np.where(units > 0, units, 1.0)
+    if gram.ndim == 2:
+        return gram / units, linear / units
+    return gram / units[:, None, None], linear / units[:, None]
+
+
+def _take(gram: Array, rows: NDArray[np.intp]) -> Array:
+    return gram if gram.ndim == 2 else gram[rows]
+
+
+def _products(gram: Array, points: Array) -> Array:
+    """G x of every row."""
+    if gram.ndim == 2:
+        return points @ gram
+    return (gram @ points[:, :, None])[:, :, 0]
+
+
+def _exchange(
+    gram: Array, linear: Array, start: Array
+) -> tuple[Array, NDArray[np.intp]]:
+    """Solve on the supports; where that fails, change all that is wrong with them.
+
+    Returns the solutions, and the rows without one.
+    """
+    solutions = start.copy()
+    supports = start > 0
+    tolerance = _TOLERANCE * np.maximum(1.0, np.abs(linear).max(axis=1, keepdims=True))
+    left = np.arange(len(start))
+    for _ in range(_MAX_EXCHANGES):
+        if len(left) == 0:
+            break
+        support, matrix = supports[left], _take(gram, left)
+        points, level = _solve_on(matrix, linear[left], support)
+        slopes = _products(matrix, points) - linear[left] + level[:, None]
+        is_wrong = np.where(support, points < -_NEGATIVE, slopes < -tolerance[left])
+        is_solved = ~is_wrong.any(axis=1)
+        solutions[left[is_solved]] = np.maximum(points[is_solved], 0.0)
+        # Some entry of a support is positive, so that no support becomes empty.
+        supports[left] = support ^ is_wrong
+        left = left[~is_solved]
+    return solutions, left
+
+
+def _descend(gram: Array, linear: Array, start: Array) -> Array:
+    """The primal active-set method: one variable leaves or enters at a time."""
+    points, supports = start.copy(), start > 0
+    tolerance = _TOLERANCE * np.maximum(1.0, np.abs(linear).max(axis=1))
+    left = np.arange(len(start))
+    for _ in range(_MAX_STEPS_PER_VARIABLE * start.shape[1]):
+        here, support, matrix = points[left], supports[left], _take(gram, left)
+        target, level = _solve_on(matrix, linear[left], support)
+        is_falling = support & (target <= 0) & (target < here)
+        lengths = np.full(here.shape, np.inf)
+        np.divide(here, here - target, out=lengths, where=is_falling)
+        length = np.minimum(lengths.min(axis=1), 1.0)
+        is_blocked = length < 1
+        leaves = (lengths <= length[:, None]) & is_blocked[:, None]
+        here = np.maximum(here + length[:, None] * (target - here), 0.0)
+        here[leaves] = 0.0
+        support = support & ~leaves
+        slopes = _products(matrix, here) - linear[left] + level[:, None]
+        slopes[support] = np.inf
+        enters = slopes.argmin(axis=1)
+        gains = np.take_along_axis(slopes, enters[:, None], axis=1)[:, 0]
+        is_open = ~is_blocked & (gains < -tolerance[left])
+        support[np.flatnonzero(is_open), enters[is_open]] = True
+        points[left], supports[left] = here, support
+        left = left[is_blocked | is_open]
+        if len(left) == 0:
+            break
+    return points
+
+
+def _solve_on(
+    gram: Array, linear: Array, supports: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Minimisers with Σ x = 1 that are 0 outside the supports, signs not restricted.
+
+    Returns them, and the level of -(G x - h) on each support.
+    """
+    points, levels = np.zeros(linear.shape), np.empty(len(linear))
+    sizes = supports.sum(axis=1)
+    for size in np.unique(sizes):
+        rows = np.flatnonzero(sizes == size)
+        columns = np.nonzero(supports[rows])[1].reshape(-1, size)
+        system = np.empty((len(rows), size + 1, size + 1))
+        first, second = columns[:, :, None], columns[:, None, :]
+        if gram.ndim == 2:
+            system[:, :size, :size] = gram[first, second]
+        else:
+            system[:, :size, :size] = gram[rows[:, None, None], first, second]
+        system[:, size, :size] = system[:, :size, size] = 1.0
+        system[:, size, size] = 0.0
+        sides = np.ones((len(rows), size + 1, 1))
+        sides[:, :size, 0] = linear[rows[:, None], columns]
+        solved = np.linalg.solve(system, sides)[:, :, 0]
+        points[rows[:, None], columns] = solved[:, :size]
+        levels[rows] = solved[:, size]
+    return points, levels
