@@ -10,8 +10,11 @@ import credalis
 
 PUBLIC = {
     "ECM",
+    "MECM",
     "NNEVCLUS",
+    "RECM",
     "CredalPartition",
+    "ECMdd",
     "FocalSets",
     "belief",
     "constraints",

@@ -20,15 +20,18 @@ from credalis import (
     plots,
 )
 from credalis.belief import FocalSets
-from credalis.cluster import ECM, NNEVCLUS
+from credalis.cluster import ECM, MECM, NNEVCLUS, RECM, ECMdd
 from credalis.io import load
 from credalis.partition import CredalPartition
 from credalis.report import report
 
 __all__ = [
     "ECM",
+    "MECM",
     "NNEVCLUS",
+    "RECM",
     "CredalPartition",
+    "ECMdd",
     "FocalSets",
     "belief",
     "constraints",

@@ -3,18 +3,24 @@
 from credalis import _archive
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._ecm import ECM
+from credalis.cluster._ecmdd import ECMdd
+from credalis.cluster._mecm import MECM
 from credalis.cluster._nnevclus import NNEVCLUS
 from credalis.cluster._nnevclus_data import Standardization
+from credalis.cluster._recm import RECM
 from credalis.cluster._savable import TRANSFORMERS, restorer, to_state
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import KernelScores, NoveltyScorer
 
-__all__ = ["ECM", "NNEVCLUS", "BaseCredalClusterer"]
+__all__ = ["ECM", "MECM", "NNEVCLUS", "RECM", "BaseCredalClusterer", "ECMdd"]
 
 for _class in (
     ECM,
+    MECM,
     NNEVCLUS,
+    RECM,
     DissimilarityPCA,
+    ECMdd,
     KernelScores,
     NoveltyScorer,
     Standardization,

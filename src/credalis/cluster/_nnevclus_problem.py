@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from credalis._checks import check_choice, check_integer, check_number
 from credalis.belief import FocalSets
+from credalis.cluster._geometry import Geometry, attribute_geometry
 from credalis.cluster._nnevclus_data import (
-    Geometry,
     Standardization,
-    attribute_geometry,
     default_quantile,
     given_geometry,
     side_information,

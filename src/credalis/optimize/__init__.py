@@ -5,7 +5,7 @@ from credalis.optimize._gradient import (
     minimize_adaptive,
     minimize_lbfgs,
 )
-from credalis.optimize._loop import Trace, iterate
+from credalis.optimize._loop import Trace, iterate, iterate_to_best
 from credalis.optimize._updates import Adam, RMSprop, cosine_schedule
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Trace",
     "cosine_schedule",
     "iterate",
+    "iterate_to_best",
     "minimize_adaptive",
     "minimize_lbfgs",
 ]
