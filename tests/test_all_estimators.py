@@ -16,19 +16,28 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import credalis
-from credalis import ECM, NNEVCLUS, FocalSets
+from credalis import ECM, MECM, NNEVCLUS, RECM, ECMdd, FocalSets
 from helpers import assert_valid_partition
 
 # Few iterations are enough for the contract.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    # Some of the data have no clusters.
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning"),
 ]
 
 # The default and one further setting of each.
 ESTIMATORS = [
     ECM(),
     ECM(n_clusters=3, focal_sets="two-step", alpha=2.0, beta=1.5, delta=3.0),
+    RECM(),
+    RECM(n_clusters=3, metric="manhattan", squared=True, beta=1.2, init="random"),
+    ECMdd(),
+    ECMdd(n_clusters=3, prototypes="weighted", alpha=1.0, beta=1.5, zeta=0.5),
+    MECM(),
+    MECM(n_clusters=3, power=2, meta_dissimilarity="prototype", init="random"),
     NNEVCLUS(max_iter=100, n_init=2),
     NNEVCLUS(
         n_clusters=3,

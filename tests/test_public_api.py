@@ -11,8 +11,11 @@ import credalis
 PUBLIC = {
     "ECM",
     "EVCLUS",
+    "MECM",
     "NNEVCLUS",
+    "RECM",
     "CredalPartition",
+    "ECMdd",
     "FocalSets",
     "belief",
     "constraints",

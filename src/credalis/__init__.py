@@ -20,7 +20,7 @@ from credalis import (
     plots,
 )
 from credalis.belief import FocalSets
-from credalis.cluster import ECM, EVCLUS, NNEVCLUS
+from credalis.cluster import ECM, EVCLUS, MECM, NNEVCLUS, RECM, ECMdd
 from credalis.io import load
 from credalis.partition import CredalPartition
 from credalis.report import report
@@ -28,8 +28,11 @@ from credalis.report import report
 __all__ = [
     "ECM",
     "EVCLUS",
+    "MECM",
     "NNEVCLUS",
+    "RECM",
     "CredalPartition",
+    "ECMdd",
     "FocalSets",
     "belief",
     "constraints",

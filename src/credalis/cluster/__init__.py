@@ -3,20 +3,34 @@
 from credalis import _archive
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._ecm import ECM
+from credalis.cluster._ecmdd import ECMdd
 from credalis.cluster._evclus import EVCLUS
+from credalis.cluster._mecm import MECM
 from credalis.cluster._nnevclus import NNEVCLUS
 from credalis.cluster._nnevclus_data import Standardization
+from credalis.cluster._recm import RECM
 from credalis.cluster._savable import TRANSFORMERS, restorer, to_state
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import KernelScores, NoveltyScorer
 
-__all__ = ["ECM", "EVCLUS", "NNEVCLUS", "BaseCredalClusterer"]
+__all__ = [
+    "ECM",
+    "EVCLUS",
+    "MECM",
+    "NNEVCLUS",
+    "RECM",
+    "BaseCredalClusterer",
+    "ECMdd",
+]
 
 for _class in (
     ECM,
     EVCLUS,
+    MECM,
     NNEVCLUS,
+    RECM,
     DissimilarityPCA,
+    ECMdd,
     KernelScores,
     NoveltyScorer,
     Standardization,

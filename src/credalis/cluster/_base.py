@@ -18,7 +18,7 @@ from credalis._checks import check_choice, check_integer, check_number
 from credalis.belief import FocalSets
 from credalis.cluster._scale import count_distinct
 from credalis.cluster._starts import Solution, best_start, one_thread
-from credalis.exceptions import OutlierWarning
+from credalis.exceptions import CollapseWarning, OutlierWarning
 from credalis.partition import adopt
 
 FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
@@ -27,6 +27,9 @@ FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
 _MAX_CLUSTERS_WITH_ALL_PAIRS = 4
 
 _DEFAULT_N_INIT = 5
+
+# Prototypes closer than this, relative to the spread of the data, have collapsed.
+_COLLAPSED = 1e-3
 
 
 class BaseCredalClusterer(
@@ -262,8 +265,9 @@ class BaseCredalClusterer(
         if not self._has_fixed_order(data):
             solution, focal_sets = self._empty_clusters_last(solution, focal_sets)
         self.focal_sets_ = focal_sets
-        for name, value in {**solution.per_cluster, **solution.other}.items():
-            setattr(self, name, value)
+        for fitted in (solution.per_cluster, solution.per_set, solution.other):
+            for name, value in fitted.items():
+                setattr(self, name, value)
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter
@@ -285,6 +289,17 @@ class BaseCredalClusterer(
             # Other numbers would need other sets than those the user asked for.
             return solution, focal_sets
         return solution.renumbered(new_labels, np.arange(len(renamed))), renamed
+
+    def _warn_of_collapse(self, separation: float, spread: float) -> None:
+        """Warn if the prototypes of all clusters are the same point."""
+        if self.n_clusters > 1 and separation < _COLLAPSED * spread:
+            warnings.warn(
+                f"the prototypes of all clusters coincide (largest distance "
+                f"{separation:.3g}, spread of the data {spread:.3g}): the partition "
+                f"says nothing about the data. Lower beta, it is {self.beta:g}",
+                CollapseWarning,
+                stacklevel=5,
+            )
 
     def _warn(self, solution: Solution, n_iter: int) -> None:
         if solution.is_interrupted:

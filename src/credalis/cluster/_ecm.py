@@ -1,6 +1,5 @@
 """ECM: evidential c-means."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,22 +8,20 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.validation import check_array
 
-from credalis._checks import check_choice, check_number
+from credalis._checks import check_choice
 from credalis.belief import FocalSets
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._mass_update import (
+    check_cost_parameters,
     mass_weights,
     masses_from_costs,
     row_blocks,
     set_costs,
+    shares,
 )
 from credalis.cluster._scale import robust_scale
 from credalis.cluster._starts import Solution
-from credalis.exceptions import CollapseWarning
 from credalis.optimize import iterate
-
-# Prototypes closer than this, relative to the spread of the data, have collapsed.
-_COLLAPSED = 1e-3
 
 
 class ECM(BaseCredalClusterer):
@@ -148,12 +145,7 @@ default="k-means++"
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_number("alpha", self.alpha, at_least=0)
-        check_number("beta", self.beta, above=1)
-        if not isinstance(self.delta, str):
-            check_number("delta", self.delta, above=0)
-        else:
-            check_choice("delta", self.delta, ("auto",))
+        check_cost_parameters(self)
         if isinstance(self.init, str):
             check_choice("init", self.init, ("k-means++",))
 
@@ -214,16 +206,8 @@ default="k-means++"
         )
 
     def _check_solution(self, problem, solution):
-        spread = np.sqrt(problem.X.var(axis=0).sum())
         separation = pdist(solution.per_cluster["centers_"]).max(initial=0.0)
-        if self.n_clusters > 1 and separation < _COLLAPSED * spread:
-            warnings.warn(
-                f"the prototypes of all clusters coincide (largest distance "
-                f"{separation:.3g}, spread of the data {spread:.3g}): the partition "
-                f"says nothing about the data. Lower beta, it is {self.beta:g}",
-                CollapseWarning,
-                stacklevel=4,
-            )
+        self._warn_of_collapse(separation, np.sqrt(problem.X.var(axis=0).sum()))
 
     def _predict_masses(self, X):
         return ecm_masses(
@@ -273,8 +257,7 @@ def ecm_costs(
     -------
     array of shape (n_focal_sets, n_samples)
     """
-    cardinality = np.maximum(focal_sets.cardinality, 1)
-    barycenters = focal_sets.membership @ centers / cardinality[:, None]
+    barycenters = shares(focal_sets) @ centers
     return set_costs(cdist(barycenters, X, "sqeuclidean"), focal_sets, alpha, delta)
 
 

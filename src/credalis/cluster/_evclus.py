@@ -7,7 +7,7 @@ from credalis.cluster._evclus_gradient import masses_from_dissimilarities
 from credalis.cluster._evclus_problem import check_parameters, prepare
 from credalis.cluster._evclus_rows import masses_from_similarities
 from credalis.cluster._evclus_solve import solve
-from credalis.cluster._geometry import fitted_distances
+from credalis.cluster._geometry import RelationalInput, fitted_distances
 from credalis.dissimilarity import transform
 
 # Dissimilarities of new objects computed at a time.
@@ -18,7 +18,7 @@ _MAX_FOR_SEVERAL_STARTS = 1000
 _DEFAULT_N_INIT = 5
 
 
-class EVCLUS(BaseCredalClusterer):
+class EVCLUS(RelationalInput, BaseCredalClusterer):
     """Evidential clustering of dissimilarities, with or without pair constraints.
 
     Minimises over the masses of all objects
@@ -240,15 +240,6 @@ default="auto"
         self
         """
         return self._fit(X, must_link=must_link, cannot_link=cannot_link)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags
-
-    @property
-    def _is_precomputed(self):
-        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
     def _is_warm(self):

@@ -98,6 +98,21 @@ class Geometry:
         return float(np.quantile(different, quantile))
 
 
+class RelationalInput:
+    """An estimator that takes a square matrix with ``metric="precomputed"``."""
+
+    metric: Any
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+    @property
+    def _is_precomputed(self):
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+
 def default_quantile(n_clusters: int) -> float:
     """0.9 up to four clusters, then 2 / n_clusters but at least 0.1."""
     if n_clusters <= _MAX_FEW_CLUSTERS:
@@ -106,9 +121,12 @@ def default_quantile(n_clusters: int) -> float:
 
 
 def attribute_geometry(
-    X: NDArray[np.float64], metric: Any, information: SideInformation
+    X: NDArray[np.float64], metric: Any, information: SideInformation | None = None
 ) -> tuple[Geometry, Any]:
-    """Geometry of attribute data, and the fitted transformer if there is one."""
+    """Geometry of attribute data, and the fitted transformer if there is one.
+
+    Without ``information`` the estimator has no use for any.
+    """
     if hasattr(metric, "transform") and not isinstance(metric, type):
         transformer = fit_transformer(metric, X, information)
         points = np.asarray(transformer.transform(X), dtype=np.float64)
@@ -148,10 +166,17 @@ def given_geometry(
 
 
 def fit_transformer(
-    metric: Any, X: NDArray[np.float64], information: SideInformation
+    metric: Any, X: NDArray[np.float64], information: SideInformation | None
 ) -> Any:
     """A clone of a transformer, fitted with the side information it can use."""
     transformer = clone(metric)
+    if information is None:
+        if _needs_labels(transformer):
+            raise ValueError(
+                f"metric={metric!r} learns from labels, which this estimator does not "
+                "take: fit it before and pass the transformed data"
+            )
+        return transformer.fit(X)
     parameters = signature(transformer.fit).parameters
     labels = np.full(len(X), -1)
     labels[information.objects] = information.labels

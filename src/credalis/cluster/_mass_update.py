@@ -5,10 +5,12 @@ the few focal sets then run along contiguous memory, which is several times as f
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._checks import check_choice, check_number
 from credalis.belief import FocalSets
 
 # Stands for a distance of zero, where the update would divide by it.
@@ -19,11 +21,26 @@ _BLOCK_ENTRIES = 2**14
 _MIN_BLOCK_ROWS = 64
 
 
+def check_cost_parameters(estimator: Any) -> None:
+    """Check alpha, beta and delta of an estimator."""
+    check_number("alpha", estimator.alpha, at_least=0)
+    check_number("beta", estimator.beta, above=1)
+    if not isinstance(estimator.delta, str):
+        check_number("delta", estimator.delta, above=0)
+    else:
+        check_choice("delta", estimator.delta, ("auto",))
+
+
 def row_blocks(n_samples: int, n_focal_sets: int) -> Iterator[slice]:
     """Slices of objects, so that their arrays over the focal sets stay in the cache."""
     n_rows = max(_MIN_BLOCK_ROWS, _BLOCK_ENTRIES // n_focal_sets)
     for start in range(0, n_samples, n_rows):
         yield slice(start, start + n_rows)
+
+
+def shares(focal_sets: FocalSets) -> NDArray[np.float64]:
+    """1 / |A_j| for the clusters of A_j, 0 elsewhere, (n_focal_sets, n_clusters)."""
+    return focal_sets.membership / np.maximum(focal_sets.cardinality, 1)[:, None]
 
 
 def set_costs(

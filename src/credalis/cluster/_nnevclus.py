@@ -5,7 +5,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis.cluster._base import BaseCredalClusterer
-from credalis.cluster._geometry import fitted_geometry
+from credalis.cluster._geometry import RelationalInput, fitted_geometry
 from credalis.cluster._nnevclus_problem import (
     check_parameters,
     fitted_network,
@@ -21,7 +21,7 @@ from credalis.objectives import cross_stress
 _DEFAULT_N_INIT = 5
 
 
-class NNEVCLUS(BaseCredalClusterer):
+class NNEVCLUS(RelationalInput, BaseCredalClusterer):
     """Neural network-based evidential clustering.
 
     A multilayer perceptron maps the attributes of an object to its masses. It is
@@ -341,15 +341,6 @@ default="auto"
         similarities = geometry.similarities(self.scale_, np.float64)
         with one_thread():
             return -mean_stress(masses, similarities, self.focal_sets_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags
-
-    @property
-    def _is_precomputed(self):
-        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _check_parameters(self):
         super()._check_parameters()

@@ -9,6 +9,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.validation import check_array
 
 from credalis.cluster._geometry import Geometry
+from credalis.cluster._medoids import check_rows
 from credalis.peaks import delta_bel
 
 _MAX_PEAK_OBJECTS = 10_000
@@ -27,7 +28,7 @@ def fixed_seeds(
         return _peaks(geometry, n_clusters) if init == "peaks" else None
     values = np.asarray(init)
     if values.ndim == 1:
-        return _check_rows(values, len(X), n_clusters)
+        return check_rows(values, len(X), n_clusters)
     centers = check_array(init, dtype=np.float64, input_name="init")
     if centers.shape != (n_clusters, X.shape[1]):
         raise ValueError(
@@ -58,23 +59,6 @@ def _peaks(geometry: Geometry, n_clusters: int) -> NDArray[np.intp]:
     if geometry.is_precomputed:
         values = values[:, rows]
     return rows[delta_bel(values, metric=geometry.metric).suggest(n_clusters)]
-
-
-def _check_rows(
-    values: NDArray[Any], n_samples: int, n_clusters: int
-) -> NDArray[np.intp]:
-    if (
-        values.shape != (n_clusters,)
-        or values.dtype.kind not in "iu"
-        or len(np.unique(values)) < n_clusters
-        or values.min() < 0
-        or values.max() >= n_samples
-    ):
-        raise ValueError(
-            f"init must hold {n_clusters} distinct row numbers between 0 and "
-            f"{n_samples - 1} when it is a vector, got {values.tolist()}"
-        )
-    return values.astype(np.intp)
 
 
 def _nearest_distinct(distances: NDArray[np.float64]) -> NDArray[np.intp]:

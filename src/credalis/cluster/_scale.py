@@ -8,6 +8,8 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.neighbors import NearestNeighbors
 
+from credalis.cluster._medoids import k_medoids
+
 # This share of the objects counts as ordinary when the scale is measured.
 _ORDINARY_SHARE = 0.95
 
@@ -79,3 +81,60 @@ def _without_isolated(X: NDArray[np.float64], n_clusters: int) -> NDArray[np.flo
     reach = neighbors.kneighbors()[0][:, -1]
     core = X[reach <= np.quantile(reach, _ORDINARY_SHARE)]
     return core if count_distinct(core, n_clusters) >= n_clusters else X
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """Hard clusters of the objects of a matrix that are not isolated.
+
+    Attributes
+    ----------
+    objects : array of int, shape (n_core,)
+        Row numbers of the objects.
+    labels : array of int, shape (n_core,)
+        Their clusters.
+    medoids : array of int, shape (n_clusters,)
+        Row numbers of the medoids.
+    """
+
+    objects: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    medoids: NDArray[np.intp]
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """1 / size of its cluster for each object, (n_clusters, n_core)."""
+        members = self.labels == np.arange(len(self.medoids))[:, None]
+        return members / np.maximum(members.sum(axis=1, keepdims=True), 1)
+
+
+def core_of(
+    matrix: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
+) -> Core:
+    """Medoids of a sample of the objects, those with far neighbours left out."""
+    objects = np.arange(len(matrix))
+    if len(matrix) > _MAX_SAMPLE:
+        objects = rng.choice(len(matrix), _MAX_SAMPLE, replace=False)
+    n_neighbors = min(_MAX_NEIGHBORS, len(objects) // (2 * n_clusters))
+    if n_neighbors > 0:
+        between = matrix[np.ix_(objects, objects)]
+        reach = np.partition(between, n_neighbors, axis=1)[:, n_neighbors]
+        core = objects[reach <= np.quantile(reach, _ORDINARY_SHARE)]
+        objects = core if len(core) >= n_clusters else objects
+    medoids, labels = k_medoids(matrix[np.ix_(objects, objects)], n_clusters, rng)
+    return Core(objects, labels, objects[medoids])
+
+
+def ordinary_value(values: NDArray[np.float64], fallback: float) -> float:
+    """The 0.95 quantile of values, or what is next to it if that is 0."""
+    ordinary = float(np.quantile(values, _ORDINARY_SHARE))
+    return ordinary or float(values.max()) or fallback or 1.0
+
+
+def objects_near(
+    values: NDArray[np.float64], enough: int, *, are_squared: bool
+) -> NDArray[np.intp]:
+    """Objects within three times the ordinary distance, all if they are too few."""
+    limit = (_FAR**2 if are_squared else _FAR) * ordinary_value(values, 0.0)
+    near = np.flatnonzero(values <= limit)
+    return near if len(near) >= enough else np.arange(len(values))

@@ -27,6 +27,8 @@ class Solution:
         Losses and convergence.
     per_cluster : dict of arrays
         Fitted attributes whose first axis is the clusters.
+    per_set : dict of arrays
+        Fitted attributes whose first axis is the focal sets.
     other : dict
         Further fitted attributes.
     is_interrupted : bool
@@ -36,6 +38,7 @@ class Solution:
     masses: NDArray[np.float64]
     trace: Trace
     per_cluster: dict[str, NDArray[Any]] = field(default_factory=dict)
+    per_set: dict[str, NDArray[Any]] = field(default_factory=dict)
     other: dict[str, Any] = field(default_factory=dict)
     is_interrupted: bool = False
 
@@ -52,6 +55,7 @@ class Solution:
             self,
             masses=self.masses if has_same_columns else self.masses[:, columns],
             per_cluster={k: values[order] for k, values in self.per_cluster.items()},
+            per_set={k: values[columns] for k, values in self.per_set.items()},
         )
 
 

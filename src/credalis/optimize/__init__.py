@@ -5,7 +5,7 @@ from credalis.optimize._gradient import (
     minimize_adaptive,
     minimize_lbfgs,
 )
-from credalis.optimize._loop import Trace, iterate
+from credalis.optimize._loop import Trace, iterate, iterate_to_best
 from credalis.optimize._simplex_qp import (
     minimize_on_simplex,
     minimize_quartic,
@@ -20,6 +20,7 @@ __all__ = [
     "Trace",
     "cosine_schedule",
     "iterate",
+    "iterate_to_best",
     "minimize_adaptive",
     "minimize_lbfgs",
     "minimize_on_simplex",

@@ -49,6 +49,7 @@ def iterate(
     tol: float,
     max_iter: int,
     report: Callable[[int, float], None] | None = None,
+    has_settled: Callable[[State, State], bool] | None = None,
 ) -> Trace[State]:
     """Repeat ``state, loss = step(state)`` until the loss stands still.
 
@@ -68,6 +69,9 @@ def iterate(
         Largest number of iterations.
     report : callable, default=None
         Called with the number of the iteration and the loss.
+    has_settled : callable, default=None
+        Takes the states before and after an iteration, from the second one on, and
+        says whether the loop ends; it takes the place of the test of the loss.
 
     Returns
     -------
@@ -91,6 +95,7 @@ def iterate(
     converged = interrupted = False
     try:
         for iteration in range(1, max_iter + 1):
+            previous = state
             state, loss = step(state)
             losses.append(float(loss))
             if not np.isfinite(loss):
@@ -100,11 +105,76 @@ def iterate(
                 )
             if report is not None:
                 report(iteration, loss)
-            if iteration > 1 and abs(losses[-2] - loss) <= tol * abs(loss):
-                converged = True
+            if iteration == 1:
+                continue
+            if has_settled is None:
+                converged = abs(losses[-2] - loss) <= tol * abs(loss)
+            else:
+                converged = has_settled(previous, state)
+            if converged:
                 break
     except KeyboardInterrupt:
         if not losses:
             raise
         interrupted = True
     return Trace(state, np.array(losses), converged, interrupted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Best(Generic[State]):
+    """Where a loop is, and the best place it has been at."""
+
+    state: State
+    loss: float
+    best: State
+    best_loss: float
+    n_since: int
+
+
+def iterate_to_best(
+    step: Callable[[State], tuple[State, float]],
+    state: State,
+    *,
+    tol: float,
+    max_iter: int,
+    patience: int,
+    report: Callable[[int, float], None] | None = None,
+) -> Trace[State]:
+    """`iterate` for steps that usually, but not always, lower the loss.
+
+    It ends when an iteration changes the loss by no more than ``tol`` times its size,
+    or when ``patience`` iterations have not lowered it. The trace ends at the best
+    state, and its losses are the lowest so far.
+
+    Examples
+    --------
+    >>> from credalis.optimize import iterate_to_best
+    >>> def walk(x):
+    ...     return x + 1, (x - 2) ** 2
+    >>> trace = iterate_to_best(walk, 0, tol=0, max_iter=50, patience=3)
+    >>> trace.state, trace.losses
+    (3, array([4., 1., 0., 0., 0., 0.]))
+    """
+
+    def tracked(run: _Best[State]) -> tuple[_Best[State], float]:
+        state, loss = step(run.state)
+        # A loss that is not finite passes, for `iterate` to refuse it.
+        if loss < run.best_loss or not np.isfinite(loss):
+            return _Best(state, loss, state, loss, 0), loss
+        return _Best(state, loss, run.best, run.best_loss, run.n_since + 1), (
+            run.best_loss
+        )
+
+    def has_settled(before: _Best[State], after: _Best[State]) -> bool:
+        stands_still = abs(before.loss - after.loss) <= tol * abs(after.loss)
+        return stands_still or after.n_since >= patience
+
+    trace = iterate(
+        tracked,
+        _Best(state, np.inf, state, np.inf, 0),
+        tol=tol,
+        max_iter=max_iter,
+        report=report,
+        has_settled=has_settled,
+    )
+    return Trace(trace.state.best, trace.losses, trace.converged, trace.interrupted)
