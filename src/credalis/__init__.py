@@ -20,12 +20,16 @@ from credalis import (
     plots,
 )
 from credalis.belief import FocalSets
-from credalis.cluster import ECM, NNEVCLUS
+from credalis.cluster import BCM, BPEC, CCM, CECM, ECM, NNEVCLUS
 from credalis.io import load
 from credalis.partition import CredalPartition
 from credalis.report import report
 
 __all__ = [
+    "BCM",
+    "BPEC",
+    "CCM",
+    "CECM",
     "ECM",
     "NNEVCLUS",
     "CredalPartition",

@@ -1,6 +1,13 @@
 """Exceptions and warnings of credalis."""
 
-__all__ = ["CollapseWarning", "InvalidMassError", "OutlierWarning"]
+import warnings
+
+__all__ = [
+    "CollapseWarning",
+    "ExperimentalWarning",
+    "InvalidMassError",
+    "OutlierWarning",
+]
 
 
 class InvalidMassError(ValueError):
@@ -11,5 +18,22 @@ class CollapseWarning(UserWarning):
     """The prototypes of different clusters have become the same point."""
 
 
+class ExperimentalWarning(UserWarning):
+    """A method rests on formulas that could not be confirmed."""
+
+
 class OutlierWarning(UserWarning):
     """More than half of the objects were declared outliers."""
+
+
+_WARNED: set[str] = set()
+
+
+def warn_experimental(name: str, reason: str) -> None:
+    """Warn once in a process that a method is experimental."""
+    if name in _WARNED:
+        return
+    _WARNED.add(name)
+    warnings.warn(
+        f"{name} is experimental: {reason}", ExperimentalWarning, stacklevel=5
+    )

@@ -2,6 +2,10 @@
 
 from credalis import _archive
 from credalis.cluster._base import BaseCredalClusterer
+from credalis.cluster._bcm import BCM
+from credalis.cluster._bpec import BPEC
+from credalis.cluster._ccm import CCM
+from credalis.cluster._cecm import CECM
 from credalis.cluster._ecm import ECM
 from credalis.cluster._nnevclus import NNEVCLUS
 from credalis.cluster._nnevclus_data import Standardization
@@ -9,9 +13,13 @@ from credalis.cluster._savable import TRANSFORMERS, restorer, to_state
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import KernelScores, NoveltyScorer
 
-__all__ = ["ECM", "NNEVCLUS", "BaseCredalClusterer"]
+__all__ = ["BCM", "BPEC", "CCM", "CECM", "ECM", "NNEVCLUS", "BaseCredalClusterer"]
 
 for _class in (
+    BCM,
+    BPEC,
+    CCM,
+    CECM,
     ECM,
     NNEVCLUS,
     DissimilarityPCA,

@@ -69,6 +69,13 @@ class BaseCredalClusterer(
         """What all starts share: the data, and parameters that depend on it."""
         return X
 
+    def _fitted_masses(
+        self, X: NDArray[np.float64], data: Any, solution: Solution
+    ) -> NDArray[np.float64]:
+        """Masses of the objects of the fit, which are usually those predicted."""
+        # The code of predict_partition, so that predict(X) equals labels_.
+        return self._predict_masses(X)
+
     def _check_solution(self, data: Any, solution: Solution) -> None:
         """Warn of a solution that is not what the user hopes for."""
 
@@ -257,8 +264,8 @@ class BaseCredalClusterer(
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter
-        # The code of predict_partition, so that predict(X) equals labels_.
-        self.partition_ = CredalPartition(self._predict_masses(X), focal_sets)
+        masses = self._fitted_masses(X, data, solution)
+        self.partition_ = CredalPartition(masses, focal_sets)
         self.labels_ = self.partition_.labels.copy()
 
     def _empty_clusters_last(
