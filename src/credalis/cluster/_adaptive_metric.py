@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 _CONSTANT = 1e-12
 
 # A cluster is at least this wide in each direction, relative to its mean variance.
-_FLAT = 1e-10
+_FLAT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,17 +44,21 @@ class MetricSpace:
         unit = np.exp(2 * np.log(scale[varies]).mean()) if varies.any() else 1.0
         return cls(scale, vectors[:, values > _CONSTANT * len(values)], float(unit))
 
-    def metrics(self, scatters: Array) -> Array:
+    def metrics(self, scatters: Array, previous: Array) -> Array:
         """S_k = det(Σ_k)^(1/d) Σ_k⁻¹, which minimises tr(S_k Σ_k) under det S_k = 1.
 
         In directions in which no object differs from another the determinants mean
-        nothing; there the metric is that of the standardised data.
+        nothing; there the metric is that of the standardised data. A cluster that is
+        flat would have an infinite metric; it counts as a little wider, and where this
+        makes tr(S_k Σ_k) larger than before, the metric stays.
 
         Parameters
         ----------
         scatters : array of shape (n_clusters, n_features, n_features)
             Σ_k. One of zeros, of a cluster without mass, gives equal weight to all
             directions.
+        previous : array of shape (n_clusters, n_features, n_features)
+            Metrics before.
 
         Returns
         -------
@@ -71,4 +75,8 @@ class MetricSpace:
         turned = self.directions @ vectors
         adapted = (turned / values[:, None, :]) @ turned.transpose(0, 2, 1)
         fixed = np.eye(len(self.scale)) - self.directions @ self.directions.T
-        return self.unit * (adapted + fixed) / (self.scale[:, None] * self.scale)
+        metrics = self.unit * (adapted + fixed) / (self.scale[:, None] * self.scale)
+        now, before = (
+            (each * scatters).sum(axis=(1, 2)) for each in (metrics, previous)
+        )
+        return np.where((now <= before)[:, None, None], metrics, previous)

@@ -15,8 +15,8 @@ from credalis.optimize import iterate
 
 # The masses of constrained objects are updated at most so often for the same
 # prototypes, or until their cost stands still to this degree.
-_MAX_SWEEPS = 100
-_SWEEP_TOLERANCE = 1e-9
+_MAX_SWEEPS = 20
+_SWEEP_TOLERANCE = 1e-6
 
 
 class CECM(PrototypeClusterer):

@@ -71,6 +71,46 @@ def penalty(
 
 
 @dataclass(frozen=True, eq=False)
+class Group:
+    """Constrained objects without constraints among themselves.
+
+    Their best masses depend on those of other objects only.
+
+    Attributes
+    ----------
+    members : array of int, shape (n_members,)
+        Their numbers among the constrained objects.
+    must_link, cannot_link : sparse array of shape (n_members, n_constrained)
+        1 for a pair.
+    n_must : array of shape (n_members, 1)
+        Numbers of must-links.
+    """
+
+    members: Indices
+    must_link: csr_array
+    cannot_link: csr_array
+    n_must: Array
+
+    def pull(self, masses: Array, cost: Penalty) -> Array:
+        """Derivative of the penalty by the masses of the group.
+
+        Parameters
+        ----------
+        masses : array of shape (n_constrained, n_focal_sets)
+            Masses of all constrained objects.
+        cost : Penalty
+            The penalty.
+
+        Returns
+        -------
+        array of shape (n_members, n_focal_sets)
+        """
+        must = (self.must_link @ masses) @ cost.must_link
+        cannot = (self.cannot_link @ masses) @ cost.cannot_link
+        return must + cannot + self.n_must * cost.empty
+
+
+@dataclass(frozen=True, eq=False)
 class ConstrainedObjects:
     """The objects with constraints, numbered among themselves.
 
@@ -78,17 +118,15 @@ class ConstrainedObjects:
     ----------
     rows : array of int, shape (n_constrained,)
         Their row numbers in the data.
-    must_link, cannot_link : sparse array of shape (n_constrained, n_constrained)
-        1 for the two ends of a pair, symmetric.
-    groups : list of arrays of int
-        All of them, such that no constraint is within a group: the best masses of the
-        objects of a group do not depend on each other.
+    everyone : Group
+        All of them, as if they were one group.
+    groups : list of Group
+        All of them in groups.
     """
 
     rows: Indices
-    must_link: csr_array
-    cannot_link: csr_array
-    groups: list[Indices]
+    everyone: Group
+    groups: list[Group]
 
     @classmethod
     def of(cls, must_link: Indices, cannot_link: Indices) -> "ConstrainedObjects":
@@ -96,15 +134,23 @@ class ConstrainedObjects:
         rows = np.unique(np.concatenate([must_link, cannot_link]))
         must = _adjacency(np.searchsorted(rows, must_link), len(rows))
         cannot = _adjacency(np.searchsorted(rows, cannot_link), len(rows))
-        return cls(rows, must, cannot, _independent_groups(csr_array(must + cannot)))
+        everyone, *groups = (
+            Group(
+                members,
+                must[members],
+                cannot[members],
+                must[members].sum(axis=1)[:, None],
+            )
+            for members in [np.arange(len(rows)), *_independent_sets(must + cannot)]
+        )
+        return cls(rows, everyone, groups)
 
     def value(self, masses: Array, cost: Penalty) -> float:
         """The penalty of masses (n_constrained, n_focal_sets)."""
-        must = np.vdot(masses, self.must_link @ masses @ cost.must_link)
-        cannot = np.vdot(masses, self.cannot_link @ masses @ cost.cannot_link)
-        counts = self.must_link.sum(axis=1)
+        alone = self.everyone.n_must * cost.empty
         # Both ends of a pair count it.
-        return float(0.5 * (must + cannot) + counts @ (masses @ cost.empty))
+        pairs = 0.5 * (self.everyone.pull(masses, cost) - alone)
+        return float(np.vdot(masses, pairs + alone))
 
     def improved(self, masses: Array, quadratic: Array, cost: Penalty) -> Array:
         """Masses after one exact update of each object, the others fixed.
@@ -120,11 +166,9 @@ class ConstrainedObjects:
         """
         masses = masses.copy()
         for group in self.groups:
-            must, cannot = self.must_link[group], self.cannot_link[group]
-            linear = must @ masses @ cost.must_link
-            linear += cannot @ masses @ cost.cannot_link
-            linear += must.sum(axis=1)[:, None] * cost.empty
-            masses[group] = separable_simplex_qp(quadratic[group], linear)
+            masses[group.members] = separable_simplex_qp(
+                quadratic[group.members], group.pull(masses, cost)
+            )
         return masses
 
 
@@ -134,8 +178,9 @@ def _adjacency(pairs: Indices, n_objects: int) -> csr_array:
     return csr_array((values, (ends[0], ends[1])), shape=(n_objects, n_objects))
 
 
-def _independent_groups(graph: csr_array) -> list[Indices]:
+def _independent_sets(links: csr_array) -> list[Indices]:
     """A greedy colouring: objects of many links first, each the first colour free."""
+    graph = csr_array(links)
     degrees = np.diff(graph.indptr)
     colors = np.full(len(degrees), -1)
     for i in np.argsort(-degrees, kind="stable"):

@@ -297,8 +297,9 @@ def descend(
         if moves_centers:
             moved = updated_centers(sums, model, centers, metrics)
         adapted = metrics
-        if space is not None:
-            adapted = space.metrics(cluster_scatters(sums, model, centers, moved))
+        if space is not None and metrics is not None:
+            scatters = cluster_scatters(sums, model, centers, moved)
+            adapted = space.metrics(scatters, metrics)
         return State(centers, metrics, moved, adapted, held), sums.loss
 
     return iterate(step, start, tol=tol, max_iter=max_iter, report=report)

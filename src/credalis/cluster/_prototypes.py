@@ -4,7 +4,6 @@ Arrays over focal sets and objects have the focal sets on the first axis, as in
 `credalis.cluster._mass_update`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,7 +88,7 @@ class Places:
     offsets : array of shape (n_focal_sets,)
         b_j s_j.
     roots : array of shape (n_focal_sets, n_features, n_features) or None
-        R_j with R_jᵀ R_j = S̄_j; None for Euclidean distances.
+        R_j with R_jᵀ R_j = S̄_j, the identity for ∅; None for Euclidean distances.
     """
 
     barycenters: Array
@@ -157,7 +156,7 @@ def places(centers: Array, metrics: Array | None, model: PrototypeModel) -> Plac
     means = barycenters(centers, model)
     roots = None
     if metrics is not None:
-        roots = np.zeros((len(means), *metrics.shape[1:]))
+        roots = np.tile(np.eye(means.shape[1]), (len(means), 1, 1))
         is_set = model.focal_sets.cardinality > 0
         factors = np.linalg.cholesky(set_metrics(metrics, model)[is_set])
         roots[is_set] = factors.transpose(0, 2, 1)
@@ -171,11 +170,7 @@ def places(centers: Array, metrics: Array | None, model: PrototypeModel) -> Plac
 
 def squared_distances(X: Array, where: Places) -> Array:
     """(x_i - v̄_j)ᵀ S̄_j (x_i - v̄_j) + b_j s_j, (n_focal_sets, n_samples)."""
-    if where.roots is None:
-        squared = cdist(where.barycenters, X, "sqeuclidean")
-    else:
-        squared = _squared_lengths(where.roots, _deviations(X, where))
-    return squared + where.offsets[:, None]
+    return _squared(X, _turned(X, where), where)
 
 
 def costs(X: Array, where: Places, model: PrototypeModel) -> Array:
@@ -186,7 +181,7 @@ def costs(X: Array, where: Places, model: PrototypeModel) -> Array:
 def masses(X: Array, where: Places, model: PrototypeModel) -> Array:
     """Masses that minimise J at the given prototypes, (n_samples, n_focal_sets)."""
     result = np.empty((len(X), len(model.focal_sets)))
-    for rows in _blocks(X, where):
+    for rows in row_blocks(len(X), len(model.focal_sets)):
         result[rows] = masses_from_costs(costs(X[rows], where, model), model.beta).T
     return result
 
@@ -196,43 +191,24 @@ def sweep(X: Array, where: Places, model: PrototypeModel) -> Moments:
 
     One pass over the data in blocks; the masses are never held as a whole.
     """
-    n_sets, n_features = where.barycenters.shape
-    loss = 0.0
-    weight_sums = np.zeros(n_sets)
-    sums = np.zeros((n_sets, n_features))
-    if where.roots is None:
-        for rows in _blocks(X, where):
-            block = costs(X[rows], where, model)
-            weights = mass_weights(masses_from_costs(block, model.beta), model.beta)
-            loss += float(np.vdot(weights, block))
-            weight_sums += weights.sum(axis=1)
-            sums += weights @ X[rows]
-        deviations = sums - weight_sums[:, None] * where.barycenters
-        return Moments(loss, weight_sums, deviations, None)
-    scatters = np.zeros((n_sets, n_features, n_features))
-    for rows in _blocks(X, where):
-        apart = _deviations(X[rows], where)
-        block = _costs(
-            _squared_lengths(where.roots, apart) + where.offsets[:, None], model
-        )
+    sums = _Sums(where)
+    for rows in row_blocks(len(X), len(model.focal_sets)):
+        turned = _turned(X[rows], where)
+        block = _costs(_squared(X[rows], turned, where), model)
         weights = mass_weights(masses_from_costs(block, model.beta), model.beta)
-        loss += float(np.vdot(weights, block))
-        _add_weighted(weights, apart, weight_sums, sums, scatters)
-    return Moments(loss, weight_sums, sums, scatters)
+        sums.add(weights, block, X[rows], turned)
+    return sums.moments()
 
 
 def moments(X: Array, given: Array, where: Places, model: PrototypeModel) -> Moments:
-    """The same as `sweep` for given masses (n_samples, n_focal_sets) of few objects."""
-    weights = mass_weights(given.T, model.beta)
-    loss = float(np.vdot(weights, costs(X, where, model)))
-    n_sets, n_features = where.barycenters.shape
-    weight_sums = np.zeros(n_sets)
-    sums = np.zeros((n_sets, n_features))
-    scatters = np.zeros((n_sets, n_features, n_features))
-    for rows in _blocks(X, where):
-        apart = _deviations(X[rows], where)
-        _add_weighted(weights[:, rows], apart, weight_sums, sums, scatters)
-    return Moments(loss, weight_sums, sums, None if where.roots is None else scatters)
+    """The same as `sweep` for given masses, (n_samples, n_focal_sets)."""
+    sums = _Sums(where)
+    for rows in row_blocks(len(X), len(model.focal_sets)):
+        turned = _turned(X[rows], where)
+        block = _costs(_squared(X[rows], turned, where), model)
+        weights = mass_weights(given[rows].T, model.beta)
+        sums.add(weights, block, X[rows], turned)
+    return sums.moments()
 
 
 def updated_centers(
@@ -319,38 +295,65 @@ def cluster_scatters(
     return np.tensordot(shares.T, scatters, axes=1)
 
 
-def _blocks(X: Array, where: Places) -> Iterator[slice]:
-    """Slices of objects, so that the arrays of a block stay in the cache."""
-    n_sets, n_features = where.barycenters.shape
-    return row_blocks(len(X), n_sets * (1 if where.roots is None else n_features))
-
-
 def _costs(squared: Array, model: PrototypeModel) -> Array:
     if model.is_scaled:
         squared *= model.scales[:, None]
     return set_costs(squared, model.focal_sets, model.alpha, model.delta)
 
 
-def _deviations(X: Array, where: Places) -> Array:
-    """x_i - v̄_j, (n_focal_sets, n_features, n_samples)."""
-    return X.T - where.barycenters[:, :, None]
+def _turned(X: Array, where: Places) -> Array | None:
+    """R_j (x_i - v̄_j), (n_focal_sets, n_features, n_samples), if there are metrics."""
+    if where.roots is None:
+        return None
+    n_sets, n_features = where.barycenters.shape
+    turned = (where.roots.reshape(-1, n_features) @ X.T).reshape(n_sets, n_features, -1)
+    turned -= where.roots @ where.barycenters[:, :, None]
+    return turned
 
 
-def _squared_lengths(roots: Array, apart: Array) -> Array:
-    """‖R_j (x_i - v̄_j)‖², (n_focal_sets, n_samples)."""
-    turned = roots @ apart
-    turned *= turned
-    return turned.sum(axis=1)
+def _squared(X: Array, turned: Array | None, where: Places) -> Array:
+    """Squared distances, as `squared_distances`."""
+    if turned is None:
+        squared = cdist(where.barycenters, X, "sqeuclidean")
+    else:
+        squared = np.einsum("jdi,jdi->ji", turned, turned)
+    if where.offsets.any():
+        squared += where.offsets[:, None]
+    return squared
 
 
-def _add_weighted(
-    weights: Array, apart: Array, weight_sums: Array, sums: Array, scatters: Array
-) -> None:
-    """Add the sums of a block of objects to those before it."""
-    weight_sums += weights.sum(axis=1)
-    weighted = weights[:, None, :] * apart
-    sums += weighted.sum(axis=2)
-    scatters += weighted @ apart.transpose(0, 2, 1)
+class _Sums:
+    """`Moments`, block by block; with metrics, in coordinates turned by the R_j."""
+
+    def __init__(self, where: Places) -> None:
+        n_sets, n_features = where.barycenters.shape
+        self.where = where
+        self.loss = 0.0
+        self.weight_sums = np.zeros(n_sets)
+        self.sums = np.zeros((n_sets, n_features))
+        self.scatters = np.zeros((n_sets, n_features, n_features))
+
+    def add(self, weights: Array, block: Array, X: Array, turned: Array | None) -> None:
+        """Objects with weights and costs (n_focal_sets, n_samples)."""
+        self.loss += float(np.vdot(weights, block))
+        self.weight_sums += weights.sum(axis=1)
+        if turned is None:
+            self.sums += weights @ X
+            return
+        weighted = weights[:, None, :] * turned
+        self.sums += weighted.sum(axis=2)
+        self.scatters += weighted @ turned.transpose(0, 2, 1)
+
+    def moments(self) -> Moments:
+        """The sums in the coordinates of the data."""
+        roots, centers = self.where.roots, self.where.barycenters
+        if roots is None:
+            deviations = self.sums - self.weight_sums[:, None] * centers
+            return Moments(self.loss, self.weight_sums, deviations, None)
+        back = np.linalg.inv(roots)
+        deviations = (back @ self.sums[:, :, None])[:, :, 0]
+        scatters = back @ self.scatters @ back.transpose(0, 2, 1)
+        return Moments(self.loss, self.weight_sums, deviations, scatters)
 
 
 def _shortest_solution(H: Array, B: Array) -> Array:
