@@ -40,22 +40,18 @@ def separable_simplex_qp(quadratic: Array, linear: Array) -> Array:
     order = np.argsort(linear, axis=1, kind="stable")
     b = np.take_along_axis(linear, order, axis=1)
     inverse = 0.5 / np.maximum(np.take_along_axis(quadratic, order, axis=1), _SMALLEST)
-    n_rows, n_columns = b.shape
-    total = np.cumsum(inverse, axis=1)
-    # Differences from the first b, so that a common shift of all b costs no digits.
-    b = b - b[:, :1]
-    levels = (1 + np.cumsum(b * inverse, axis=1)) / total
-    n_active = n_columns - np.argmax((levels > b)[:, ::-1], axis=1)
-    rows = np.arange(n_rows)
-    is_active = np.arange(n_columns) < n_active[:, None]
+    # ν_k > b_k says Σ_{l < k} (b_k - b_l) / (2 a_l) < 1; summed up from differences of
+    # neighbours, which are all positive, it costs no digits.
+    steps = np.diff(b, axis=1) * np.cumsum(inverse, axis=1)[:, :-1]
+    is_active = np.ones(b.shape, dtype=bool)
+    is_active[:, 1:] = np.cumsum(steps, axis=1) < 1
+    inverse = np.where(is_active, inverse, 0.0)
     # A column that costs almost nothing takes what the others leave: its own formula
     # would be a tiny difference times a huge number.
-    pivot = np.where(is_active, inverse, -1.0).argmax(axis=1)
-    relative = b - b[rows, pivot][:, None]
-    level = 1 + (np.where(is_active, relative, 0.0) * inverse).sum(axis=1)
-    level /= total[rows, n_active - 1]
-    masses = np.where(is_active, (level[:, None] - relative) * inverse, 0.0)
-    np.maximum(masses, 0.0, out=masses)
+    rows, pivot = np.arange(len(b)), inverse.argmax(axis=1)
+    b = b - b[rows, pivot][:, None]
+    level = (1 + (b * inverse).sum(axis=1)) / inverse.sum(axis=1)
+    masses = np.maximum((level[:, None] - b) * inverse, 0.0)
     masses[rows, pivot] = 0.0
     masses[rows, pivot] = np.maximum(1 - masses.sum(axis=1), 0.0)
     masses /= masses.sum(axis=1, keepdims=True)
