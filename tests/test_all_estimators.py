@@ -16,7 +16,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import credalis
-from credalis import ECM, MECM, NNEVCLUS, RECM, ECMdd, FocalSets
+from credalis import (
+    BCM,
+    BPEC,
+    CCM,
+    CECM,
+    ECM,
+    MECM,
+    NNEVCLUS,
+    RECM,
+    ECMdd,
+    FocalSets,
+)
 from helpers import assert_valid_partition
 
 # Few iterations are enough for the contract.
@@ -30,6 +41,14 @@ pytestmark = [
 
 # The default and one further setting of each.
 ESTIMATORS = [
+    BCM(),
+    BCM(n_clusters=3, focal_sets="singletons", alpha=0.0, gamma=0.5, init="peaks"),
+    BPEC(),
+    BPEC(n_clusters=3, metric="euclidean", beta=1.5, n_neighbors=5),
+    CCM(),
+    CCM(n_clusters=3, focal_sets="full", gamma=2.0, beta=1.5, init="peaks"),
+    CECM(),
+    CECM(n_clusters=3, metric="adaptive", penalty="paper", constraint_weight=0.2),
     ECM(),
     ECM(n_clusters=3, focal_sets="two-step", alpha=2.0, beta=1.5, delta=3.0),
     RECM(),
@@ -38,6 +57,7 @@ ESTIMATORS = [
     ECMdd(n_clusters=3, prototypes="weighted", alpha=1.0, beta=1.5, zeta=0.5),
     MECM(),
     MECM(n_clusters=3, power=2, meta_dissimilarity="prototype", init="random"),
+    ECM(n_clusters=3, metric="adaptive", init="peaks"),
     NNEVCLUS(max_iter=100, n_init=2),
     NNEVCLUS(
         n_clusters=3,

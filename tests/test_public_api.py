@@ -9,6 +9,10 @@ import pytest
 import credalis
 
 PUBLIC = {
+    "BCM",
+    "BPEC",
+    "CCM",
+    "CECM",
     "ECM",
     "EVCLUS",
     "MECM",

@@ -20,12 +20,27 @@ from credalis import (
     plots,
 )
 from credalis.belief import FocalSets
-from credalis.cluster import ECM, EVCLUS, MECM, NNEVCLUS, RECM, ECMdd
+from credalis.cluster import (
+    BCM,
+    BPEC,
+    CCM,
+    CECM,
+    ECM,
+    EVCLUS,
+    MECM,
+    NNEVCLUS,
+    RECM,
+    ECMdd,
+)
 from credalis.io import load
 from credalis.partition import CredalPartition
 from credalis.report import report
 
 __all__ = [
+    "BCM",
+    "BPEC",
+    "CCM",
+    "CECM",
     "ECM",
     "EVCLUS",
     "MECM",

@@ -2,6 +2,10 @@
 
 from credalis import _archive
 from credalis.cluster._base import BaseCredalClusterer
+from credalis.cluster._bcm import BCM
+from credalis.cluster._bpec import BPEC
+from credalis.cluster._ccm import CCM
+from credalis.cluster._cecm import CECM
 from credalis.cluster._ecm import ECM
 from credalis.cluster._ecmdd import ECMdd
 from credalis.cluster._evclus import EVCLUS
@@ -14,6 +18,10 @@ from credalis.metric_learning import DissimilarityPCA
 from credalis.network import KernelScores, NoveltyScorer
 
 __all__ = [
+    "BCM",
+    "BPEC",
+    "CCM",
+    "CECM",
     "ECM",
     "EVCLUS",
     "MECM",
@@ -24,6 +32,10 @@ __all__ = [
 ]
 
 for _class in (
+    BCM,
+    BPEC,
+    CCM,
+    CECM,
     ECM,
     EVCLUS,
     MECM,

@@ -42,6 +42,7 @@ class BaseCredalClusterer(
     """
 
     _outlier_advice = "scale the data"
+    _collapse_advice = "Lower beta, it is {beta:g}"
 
     @abstractmethod
     def _solve(
@@ -60,7 +61,7 @@ class BaseCredalClusterer(
         """Masses of the rows of X, needing little memory beyond the result."""
 
     def _fitted_masses(
-        self, X: NDArray[np.float64], solution: Solution
+        self, X: NDArray[np.float64], data: Any, solution: Solution
     ) -> NDArray[np.float64]:
         """Masses of the training objects, the fitted attributes being set.
 
@@ -271,7 +272,8 @@ class BaseCredalClusterer(
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter
-        self.partition_ = adopt(self._fitted_masses(X, solution), focal_sets)
+        masses = self._fitted_masses(X, data, solution)
+        self.partition_ = adopt(masses, focal_sets)
         self.labels_ = self.partition_.labels.copy()
 
     def _empty_clusters_last(
@@ -296,7 +298,8 @@ class BaseCredalClusterer(
             warnings.warn(
                 f"the prototypes of all clusters coincide (largest distance "
                 f"{separation:.3g}, spread of the data {spread:.3g}): the partition "
-                f"says nothing about the data. Lower beta, it is {self.beta:g}",
+                f"says nothing about the data. "
+                + self._collapse_advice.format(**self.get_params(deep=False)),
                 CollapseWarning,
                 stacklevel=5,
             )

@@ -118,6 +118,7 @@ class BaseMedoidClusterer(BaseRelationalClusterer):
             per_cluster=per_cluster,
             per_set=per_set,
             other=problem.fitted(references),
+            is_interrupted=trace.interrupted,
         )
 
     def _check_solution(self, problem, solution):

@@ -25,7 +25,9 @@ def fixed_seeds(
     None for "random" and "k-means++".
     """
     if isinstance(init, str):
-        return _peaks(geometry, n_clusters) if init == "peaks" else None
+        if init != "peaks":
+            return None
+        return belief_peaks(geometry.values, n_clusters, metric=geometry.metric)
     values = np.asarray(init)
     if values.ndim == 1:
         return check_rows(values, len(X), n_clusters)
@@ -51,14 +53,36 @@ def random_seeds(
     return np.asarray(rows, dtype=np.intp)
 
 
-def _peaks(geometry: Geometry, n_clusters: int) -> NDArray[np.intp]:
-    n_samples = len(geometry.values)
+def belief_peaks(
+    values: NDArray[np.float64],
+    n_clusters: int,
+    *,
+    metric: Any = "euclidean",
+    **settings: Any,
+) -> NDArray[np.intp]:
+    """Row numbers of the likeliest centres on the δ-Bel graph, one for each cluster.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_features) or (n_samples, n_samples)
+        Objects, or with ``metric="precomputed"`` their dissimilarities.
+    n_clusters : int
+        Number of clusters.
+    metric : str or callable, default="euclidean"
+        Metric between objects.
+    **settings
+        Further parameters of `delta_bel`.
+    """
+    n_samples = len(values)
     # Evenly spread rows: a graph of all of many objects takes minutes.
     rows = np.arange(0, n_samples, -(-n_samples // _MAX_PEAK_OBJECTS))
-    values = geometry.values[rows]
-    if geometry.is_precomputed:
+    values = values[rows]
+    if isinstance(metric, str) and metric == "precomputed":
         values = values[:, rows]
-    return rows[delta_bel(values, metric=geometry.metric).suggest(n_clusters)]
+    graph = delta_bel(values, metric=metric, **settings)
+    if n_clusters == 1:
+        return rows[[graph.belief.argmax()]]
+    return rows[graph.suggest(n_clusters)]
 
 
 def _nearest_distinct(distances: NDArray[np.float64]) -> NDArray[np.intp]:

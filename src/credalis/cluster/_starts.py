@@ -78,16 +78,14 @@ def best_start(
         for run, seed in enumerate(seeds)
     ]
     if effective_n_jobs(estimator.n_jobs) == 1 or len(seeds) == 1:
-        solutions = _in_turn(arguments)
+        best = _in_turn(arguments)
     else:
         solutions = Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
             delayed(_run)(*each) for each in arguments
         )
+        best = _best(solutions)
     progress.close()
-    best = min(solutions, key=lambda solution: solution.trace.loss)
-    return replace(
-        best, is_interrupted=any(solution.is_interrupted for solution in solutions)
-    )
+    return best
 
 
 def one_thread() -> AbstractContextManager:
@@ -95,14 +93,25 @@ def one_thread() -> AbstractContextManager:
     return _threads().limit(limits=1)
 
 
-def _in_turn(arguments: list[tuple]) -> list[Solution]:
-    """One start after the other; none after an interrupt."""
-    solutions: list[Solution] = []
-    for each in arguments:
-        solutions.append(_run(*each))
-        if solutions[-1].is_interrupted:
+def _in_turn(arguments: list[tuple]) -> Solution:
+    """The best of one start after the other; none after an interrupt.
+
+    Only the best so far is kept: masses of many objects are large.
+    """
+    best = _run(*arguments[0])
+    for each in arguments[1:]:
+        if best.is_interrupted:
             break
-    return solutions
+        best = _best([best, _run(*each)])
+    return best
+
+
+def _best(solutions: list[Solution]) -> Solution:
+    """The one of lowest loss, interrupted if any was."""
+    best = min(solutions, key=lambda solution: solution.trace.loss)
+    return replace(
+        best, is_interrupted=any(solution.is_interrupted for solution in solutions)
+    )
 
 
 def _run(
