@@ -12,6 +12,7 @@ PUBLIC = {
     "ECM",
     "NNEVCLUS",
     "CredalPartition",
+    "EkNNclus",
     "FocalSets",
     "belief",
     "constraints",

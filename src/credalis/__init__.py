@@ -20,7 +20,7 @@ from credalis import (
     plots,
 )
 from credalis.belief import FocalSets
-from credalis.cluster import ECM, NNEVCLUS
+from credalis.cluster import ECM, NNEVCLUS, EkNNclus
 from credalis.io import load
 from credalis.partition import CredalPartition
 from credalis.report import report
@@ -29,6 +29,7 @@ __all__ = [
     "ECM",
     "NNEVCLUS",
     "CredalPartition",
+    "EkNNclus",
     "FocalSets",
     "belief",
     "constraints",

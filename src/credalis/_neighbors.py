@@ -57,14 +57,17 @@ class NeighborSearch:
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
-        Objects to search in; a matrix of dissimilarities if the metric is
-        "precomputed".
+    X : array of shape (n_samples, n_features) or None
+        Objects to search in; not needed if the metric is "precomputed".
     metric : str or callable
         Metric that `check_metric` passes.
     """
 
-    def __init__(self, X: Array, metric: Any) -> None:
+    def __init__(self, X: Array | None, metric: Any) -> None:
+        self._search = None
+        self._is_rough = False
+        if X is None or metric == "precomputed":
+            return
         algorithm = "brute"
         if X.shape[1] <= _MAX_TREE_FEATURES:
             algorithm = _TREES.get(str(metric), "brute")
@@ -77,7 +80,13 @@ class NeighborSearch:
         self._search.fit(X - self._origin if self._is_rough else X)
 
     def query(self, points: Array, n_neighbors: int) -> tuple[Indices, Array]:
-        """Row numbers and distances (n_points, n_neighbors), nearest first."""
+        """Row numbers and distances (n_points, n_neighbors), nearest first.
+
+        With precomputed dissimilarities, the points are their dissimilarities to all
+        objects.
+        """
+        if self._search is None:
+            return _smallest(points, n_neighbors)
         centered = points - self._origin if self._is_rough else points
         lengths, found = self._search.kneighbors(centered, n_neighbors)
         if self._is_rough:
@@ -122,6 +131,15 @@ def nearest_neighbors(X: Array, metric: Any, n_neighbors: int) -> tuple[Indices,
         n_asked *= 2
     check_lengths(lengths, metric)
     return _without_self(found[owner.ravel()], lengths[owner.ravel()])
+
+
+def _smallest(D: Array, n_neighbors: int) -> tuple[Indices, Array]:
+    """Columns and values of the smallest entries of each row, smallest first."""
+    columns = np.argpartition(D, n_neighbors - 1, axis=1)[:, :n_neighbors]
+    columns.sort(axis=1)
+    order = np.argsort(np.take_along_axis(D, columns, axis=1), axis=1, kind="stable")
+    columns = np.take_along_axis(columns, order, axis=1)
+    return columns, np.take_along_axis(D, columns, axis=1)
 
 
 def _without_self(found: Indices, lengths: Array) -> tuple[Indices, Array]:

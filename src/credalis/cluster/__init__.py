@@ -3,18 +3,20 @@
 from credalis import _archive
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._ecm import ECM
+from credalis.cluster._eknnclus import EkNNclus
 from credalis.cluster._nnevclus import NNEVCLUS
 from credalis.cluster._nnevclus_data import Standardization
 from credalis.cluster._savable import TRANSFORMERS, restorer, to_state
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import KernelScores, NoveltyScorer
 
-__all__ = ["ECM", "NNEVCLUS", "BaseCredalClusterer"]
+__all__ = ["ECM", "NNEVCLUS", "BaseCredalClusterer", "EkNNclus"]
 
 for _class in (
     ECM,
     NNEVCLUS,
     DissimilarityPCA,
+    EkNNclus,
     KernelScores,
     NoveltyScorer,
     Standardization,

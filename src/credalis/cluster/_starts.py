@@ -29,6 +29,9 @@ class Solution:
         Fitted attributes whose first axis is the clusters.
     other : dict
         Further fitted attributes.
+    focal_sets : FocalSets or None
+        What the columns of the masses stand for, if the start itself has found the
+        number of clusters; None: the sets that it was given.
     is_interrupted : bool
         Whether the user stopped the run; the rest is the best found until then.
     """
@@ -37,6 +40,7 @@ class Solution:
     trace: Trace
     per_cluster: dict[str, NDArray[Any]] = field(default_factory=dict)
     other: dict[str, Any] = field(default_factory=dict)
+    focal_sets: FocalSets | None = None
     is_interrupted: bool = False
 
     def renumbered(
@@ -57,7 +61,7 @@ class Solution:
 def best_start(
     estimator: Any,
     data: Any,
-    focal_sets: FocalSets,
+    focal_sets: FocalSets | None,
     seeds: NDArray[np.integer],
     previous: Solution | None = None,
 ) -> Solution:
@@ -103,7 +107,7 @@ def _in_turn(arguments: list[tuple]) -> list[Solution]:
 def _run(
     estimator: Any,
     data: Any,
-    focal_sets: FocalSets,
+    focal_sets: FocalSets | None,
     seed: int,
     previous: Solution | None,
     progress: Progress,
