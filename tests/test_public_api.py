@@ -11,6 +11,7 @@ import credalis
 PUBLIC = {
     "ECM",
     "NNEVCLUS",
+    "Bootclus",
     "CredalPartition",
     "EkNNclus",
     "FocalSets",

@@ -20,7 +20,7 @@ from credalis import (
     plots,
 )
 from credalis.belief import FocalSets
-from credalis.cluster import ECM, NNEVCLUS, EkNNclus
+from credalis.cluster import ECM, NNEVCLUS, Bootclus, EkNNclus
 from credalis.io import load
 from credalis.partition import CredalPartition
 from credalis.report import report
@@ -28,6 +28,7 @@ from credalis.report import report
 __all__ = [
     "ECM",
     "NNEVCLUS",
+    "Bootclus",
     "CredalPartition",
     "EkNNclus",
     "FocalSets",

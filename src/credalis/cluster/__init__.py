@@ -2,6 +2,8 @@
 
 from credalis import _archive
 from credalis.cluster._base import BaseCredalClusterer
+from credalis.cluster._bootclus import Bootclus
+from credalis.cluster._bootstrap import Replicates
 from credalis.cluster._ecm import ECM
 from credalis.cluster._eknnclus import EkNNclus
 from credalis.cluster._nnevclus import NNEVCLUS
@@ -10,15 +12,17 @@ from credalis.cluster._savable import TRANSFORMERS, restorer, to_state
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import KernelScores, NoveltyScorer
 
-__all__ = ["ECM", "NNEVCLUS", "BaseCredalClusterer", "EkNNclus"]
+__all__ = ["ECM", "NNEVCLUS", "BaseCredalClusterer", "Bootclus", "EkNNclus"]
 
 for _class in (
     ECM,
     NNEVCLUS,
+    Bootclus,
     DissimilarityPCA,
     EkNNclus,
     KernelScores,
     NoveltyScorer,
+    Replicates,
     Standardization,
 ):
     _archive.register(_class)
