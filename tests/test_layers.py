@@ -17,7 +17,7 @@ LAYERS = [
     {"network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
-    {"compare", "io", "report"},
+    {"_compare", "io", "report"},
     {"cli"},
     {"__main__"},
 ]

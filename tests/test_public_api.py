@@ -16,6 +16,7 @@ PUBLIC = {
     "EkNNclus",
     "FocalSets",
     "belief",
+    "compare",
     "constraints",
     "datasets",
     "load",

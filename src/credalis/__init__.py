@@ -19,6 +19,7 @@ from credalis import (
     peaks,
     plots,
 )
+from credalis._compare import compare
 from credalis.belief import FocalSets
 from credalis.cluster import ECM, NNEVCLUS, Bootclus, EkNNclus
 from credalis.io import load
@@ -33,6 +34,7 @@ __all__ = [
     "EkNNclus",
     "FocalSets",
     "belief",
+    "compare",
     "constraints",
     "datasets",
     "load",
