@@ -11,13 +11,13 @@ ROOT = Path(credalis.__file__).parent
 
 LAYERS = [
     {"exceptions", "_checks", "_files", "_progress"},
-    {"belief", "optimize", "_archive", "constraints", "dissimilarity"},
+    {"belief", "optimize", "_archive", "_neighbors", "constraints", "dissimilarity"},
     {"partition"},
     {"objectives", "peaks", "metric_learning"},
     {"network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
-    {"io", "report"},
+    {"_compare", "io", "report"},
     {"cli"},
     {"__main__"},
 ]

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 
-from credalis import peaks
+from credalis import _neighbors, peaks
 from credalis.peaks import DeltaBel, delta_bel
 
 
@@ -189,7 +189,7 @@ def test_rows_in_another_order_give_the_same_graph_in_that_order(blobs, seed):
 def test_small_blocks_change_nothing(n_features, rng, monkeypatch):
     X = rng.integers(0, 6, (200, n_features)).astype(float)
     expected = delta_bel(X, n_neighbors=4)
-    monkeypatch.setattr(peaks, "_BLOCK_ENTRIES", 50)
+    monkeypatch.setattr(_neighbors, "_BLOCK_ENTRIES", 50)
     graph = delta_bel(X, n_neighbors=4)
     np.testing.assert_array_equal(graph.belief, expected.belief)
     np.testing.assert_array_equal(graph.delta, expected.delta)

@@ -19,6 +19,7 @@ from credalis import (
     peaks,
     plots,
 )
+from credalis._compare import compare
 from credalis.belief import FocalSets
 from credalis.cluster import (
     BCM,
@@ -30,7 +31,9 @@ from credalis.cluster import (
     MECM,
     NNEVCLUS,
     RECM,
+    Bootclus,
     ECMdd,
+    EkNNclus,
 )
 from credalis.io import load
 from credalis.partition import CredalPartition
@@ -46,10 +49,13 @@ __all__ = [
     "MECM",
     "NNEVCLUS",
     "RECM",
+    "Bootclus",
     "CredalPartition",
     "ECMdd",
+    "EkNNclus",
     "FocalSets",
     "belief",
+    "compare",
     "constraints",
     "datasets",
     "load",

@@ -5,7 +5,7 @@ is far from every object with a higher degree, hence a large δ. Centres stand a
 the upper right corner of the graph of Bel against δ.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,29 +14,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils import check_array
 
 from credalis._checks import check_choice, check_integer, check_number
+from credalis._neighbors import (
+    EUCLIDEAN,
+    batches,
+    check_lengths,
+    check_metric,
+    nearest_neighbors,
+)
 from credalis.dissimilarity import check_dissimilarities
 
 __all__ = ["DeltaBel", "delta_bel"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-_EUCLIDEAN = ("euclidean", "l2", "minkowski")
-_TREES = {
-    **dict.fromkeys(
-        [*_EUCLIDEAN, "chebyshev", "cityblock", "l1", "manhattan"], "kd_tree"
-    ),
-    "haversine": "ball_tree",
-}
-# With more features, a tree visits most objects and plain search is faster.
-_MAX_TREE_FEATURES = 10
-# These need parameters that depend on all the data.
-_PARAMETRIC = {"mahalanobis", "seuclidean"}
-_BLOCK_ENTRIES = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,14 +233,13 @@ def delta_bel(
     """
     if quantile is not None:
         quantile = check_number("quantile", quantile, at_least=0, at_most=1)
-    if not callable(metric):
-        check_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - _PARAMETRIC))
+    check_metric(metric)
     if metric == "precomputed":
         objects = check_dissimilarities(X, symmetrize=symmetrize)
     else:
         objects = check_array(X, dtype=np.float64, ensure_min_samples=2, input_name="X")
     n_neighbors = _checked_n_neighbors(n_neighbors, len(objects))
-    neighbors, lengths = _nearest_neighbors(objects, metric, n_neighbors)
+    neighbors, lengths = nearest_neighbors(objects, metric, n_neighbors)
     belief = _center_belief(neighbors, lengths, quantile)
     delta = _separation(objects, metric, neighbors, lengths, belief)
     return DeltaBel(belief, delta, n_neighbors)
@@ -261,7 +253,7 @@ def _center_belief(neighbors: Indices, lengths: Array, quantile: float | None) -
     if quantile is not None:
         scales = np.quantile(lengths, quantile, axis=1)
     belief = np.empty(n_samples)
-    for rows in _batches(n_samples, n_neighbors):
+    for rows in batches(n_samples, n_neighbors):
         near = lengths[rows]
         with np.errstate(divide="ignore", over="ignore"):
             ratios = np.divide(
@@ -286,7 +278,7 @@ def _separation(
     is_earlier = rank[neighbors] < rank[:, None]
     delta = np.where(is_earlier, lengths, np.inf).min(axis=1)
     open_ranks = 1 + np.flatnonzero(np.isinf(delta[order[1:]]))
-    for batch in _batches(len(open_ranks), len(order)):
+    for batch in batches(len(open_ranks), len(order)):
         ranks = open_ranks[batch]
         block = _distances(X, metric, order[ranks], order[: ranks[-1]])
         block[np.arange(ranks[-1]) >= ranks[:, None]] = np.inf
@@ -295,90 +287,16 @@ def _separation(
     return delta
 
 
-def _nearest_neighbors(
-    X: Array, metric: Any, n_neighbors: int
-) -> tuple[Indices, Array]:
-    """Row numbers and distances (n, K) of the nearest objects.
-
-    Objects tied at the last place are taken by row number: the search is repeated with
-    twice as many neighbours until all that are tied are known.
-    """
-    algorithm = "brute"
-    if X.shape[1] <= _MAX_TREE_FEATURES:
-        algorithm = _TREES.get(str(metric), "brute")
-    # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which costs
-    # digits: the fewer, the nearer to 0 the data; and lengths are computed again.
-    is_rough = metric in _EUCLIDEAN and algorithm == "brute"
-    points = X - X.mean(axis=0) if is_rough else X
-    search = NearestNeighbors(metric=metric, algorithm=algorithm).fit(points)
-    first = owner = np.arange(len(X))
-    if metric != "precomputed":
-        # Copies of an object share one search.
-        _, first, owner = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    n_kept = n_neighbors + 1  # with the object itself
-    found = np.empty((len(first), n_kept), dtype=np.intp)
-    lengths = np.empty((len(first), n_kept))
-    n_asked, pending = n_kept + 1, np.arange(len(first))
-    while len(pending):
-        n_asked = min(n_asked, len(X))
-        is_tied = np.zeros(len(first), dtype=bool)
-        for batch in _batches(len(pending), n_asked):
-            places = pending[batch]
-            values, columns = search.kneighbors(points[first[places]], n_asked)
-            if is_rough:
-                values = _exact_lengths(X, first[places], columns)
-            if n_asked > n_kept + 1 or n_asked == len(X):
-                ranked = np.lexsort((columns, values))
-                columns = np.take_along_axis(columns, ranked, axis=1)
-                values = np.take_along_axis(values, ranked, axis=1)
-            found[places], lengths[places] = columns[:, :n_kept], values[:, :n_kept]
-            is_tied[places] = values[:, -1] <= lengths[places].max(axis=1) * (1 + 1e-9)
-        pending = np.flatnonzero(is_tied & (n_asked < len(X)))
-        n_asked *= 2
-    _check_lengths(lengths, metric)
-    return _without_self(found[owner.ravel()], lengths[owner.ravel()])
-
-
-def _exact_lengths(X: Array, rows: Indices, columns: Indices) -> Array:
-    """Euclidean distances of rows (n,) to columns (n, k)."""
-    with np.errstate(over="ignore"):
-        return np.sqrt(sum((x[rows, None] - x[columns]) ** 2 for x in X.T))
-
-
-def _without_self(found: Indices, lengths: Array) -> tuple[Indices, Array]:
-    """One column less: without the object itself or, if it is not there, the last."""
-    dropped = found == np.arange(len(found))[:, None]
-    dropped[~dropped.any(axis=1), -1] = True
-    shape = (len(found), found.shape[1] - 1)
-    return found[~dropped].reshape(shape), lengths[~dropped].reshape(shape)
-
-
 def _distances(X: Array, metric: Any, rows: Indices, columns: Indices) -> Array:
     """A block of distances of its own, (n_rows, n_columns)."""
     if metric == "precomputed":
         return X[np.ix_(rows, columns)]
-    if metric in _EUCLIDEAN:
+    if metric in EUCLIDEAN:
         block = cdist(X[rows], X[columns])
     else:
         block = pairwise_distances(X[rows], X[columns], metric=metric)
-    _check_lengths(block, metric)
+    check_lengths(block, metric)
     return block
-
-
-def _check_lengths(lengths: Array, metric: Any) -> None:
-    is_good = (lengths >= 0) & (lengths < np.inf)
-    if not is_good.all():
-        raise ValueError(
-            f"distances by metric {metric!r} must be finite and >= 0, got "
-            f"{lengths[~is_good][0]}"
-        )
-
-
-def _batches(n_rows: int, n_columns: int) -> Iterator[Indices]:
-    """Row numbers, so many at a time that a block with these columns stays small."""
-    size = max(1, _BLOCK_ENTRIES // n_columns)
-    for start in range(0, n_rows, size):
-        yield np.arange(start, min(start + size, n_rows))
 
 
 def _checked_n_neighbors(n_neighbors: object, n_samples: int) -> int:

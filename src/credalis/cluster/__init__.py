@@ -3,11 +3,14 @@
 from credalis import _archive
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._bcm import BCM
+from credalis.cluster._bootclus import Bootclus
+from credalis.cluster._bootstrap import Replicates
 from credalis.cluster._bpec import BPEC
 from credalis.cluster._ccm import CCM
 from credalis.cluster._cecm import CECM
 from credalis.cluster._ecm import ECM
 from credalis.cluster._ecmdd import ECMdd
+from credalis.cluster._eknnclus import EkNNclus
 from credalis.cluster._evclus import EVCLUS
 from credalis.cluster._mecm import MECM
 from credalis.cluster._nnevclus import NNEVCLUS
@@ -28,7 +31,9 @@ __all__ = [
     "NNEVCLUS",
     "RECM",
     "BaseCredalClusterer",
+    "Bootclus",
     "ECMdd",
+    "EkNNclus",
 ]
 
 for _class in (
@@ -43,8 +48,11 @@ for _class in (
     RECM,
     DissimilarityPCA,
     ECMdd,
+    Bootclus,
+    EkNNclus,
     KernelScores,
     NoveltyScorer,
+    Replicates,
     Standardization,
 ):
     _archive.register(_class)

@@ -48,7 +48,7 @@ class BaseCredalClusterer(
     def _solve(
         self,
         data: Any,
-        focal_sets: FocalSets,
+        focal_sets: Any,
         rng: np.random.RandomState,
         *,
         previous: Solution | None,
@@ -129,10 +129,9 @@ class BaseCredalClusterer(
             # that the result does not depend on the order in which the starts run.
             seeds = rng.randint(np.iinfo(np.int32).max, size=self._n_starts(data))
             solution = best_start(self, data, focal_sets, seeds)
-            two_steps = isinstance(self.focal_sets, str) and (
-                self.focal_sets == "two-step"
-            )
-            if two_steps and not solution.is_interrupted:
+            focal_sets = solution.focal_sets or focal_sets
+            assert focal_sets is not None, "a start without focal sets finds them"
+            if self._has_two_steps and not solution.is_interrupted:
                 focal_sets = _with_neighboring_pairs(solution.masses, focal_sets)
                 solution = best_start(self, data, focal_sets, seeds[:1], solution)
             self._store(X, data, solution, focal_sets)
@@ -207,17 +206,25 @@ class BaseCredalClusterer(
             setattr(estimator, name, value)
         return estimator
 
+    @property
+    def _has_two_steps(self) -> bool:
+        return isinstance(self.focal_sets, str) and self.focal_sets == "two-step"
+
     def _check_parameters(self) -> None:
-        check_integer("n_clusters", self.n_clusters, at_least=1)
+        self._check_n_clusters()
         if not isinstance(self.max_iter, str):
             check_integer("max_iter", self.max_iter, at_least=1)
-        check_number("tol", self.tol, at_least=0)
+        if hasattr(self, "tol"):
+            check_number("tol", self.tol, at_least=0)
         if not isinstance(self.verbose, bool):
             check_integer("verbose", self.verbose, at_least=0)
         if not isinstance(self.n_init, str):
             check_integer("n_init", self.n_init, at_least=1)
         else:
             check_choice("n_init", self.n_init, ("auto",))
+
+    def _check_n_clusters(self) -> None:
+        check_integer("n_clusters", self.n_clusters, at_least=1)
 
     def _check_enough_objects(self, X: NDArray[np.float64]) -> None:
         n_distinct = count_distinct(X, self.n_clusters)
@@ -227,9 +234,12 @@ class BaseCredalClusterer(
                 f"n_clusters={self.n_clusters} and {n_distinct} distinct row(s)"
             )
 
-    def _first_focal_sets(self) -> FocalSets:
-        """Focal sets of the first, and usually only, step."""
-        n_clusters = self.n_clusters
+    def _first_focal_sets(self) -> Any:
+        """Focal sets of the first and usually only step; None: `_solve` finds them."""
+        return self._focal_sets_of(self.n_clusters)
+
+    def _focal_sets_of(self, n_clusters: int) -> FocalSets:
+        """Focal sets that the parameter stands for with so many clusters."""
         if isinstance(self.focal_sets, FocalSets):
             if self.focal_sets.n_clusters != n_clusters:
                 raise ValueError(
@@ -319,7 +329,7 @@ class BaseCredalClusterer(
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        if self.n_clusters == 1:
+        if getattr(self, "n_clusters", None) == 1:
             # scikit-learn's own checks fit every clusterer with one cluster, so that
             # this cannot be an error.
             warnings.warn(

@@ -31,6 +31,9 @@ class Solution:
         Fitted attributes whose first axis is the focal sets.
     other : dict
         Further fitted attributes.
+    focal_sets : FocalSets or None
+        What the columns of the masses stand for, if the start itself has found the
+        number of clusters; None: the sets that it was given.
     is_interrupted : bool
         Whether the user stopped the run; the rest is the best found until then.
     """
@@ -40,6 +43,7 @@ class Solution:
     per_cluster: dict[str, NDArray[Any]] = field(default_factory=dict)
     per_set: dict[str, NDArray[Any]] = field(default_factory=dict)
     other: dict[str, Any] = field(default_factory=dict)
+    focal_sets: FocalSets | None = None
     is_interrupted: bool = False
 
     def renumbered(
@@ -62,7 +66,7 @@ class Solution:
 def best_start(
     estimator: Any,
     data: Any,
-    focal_sets: FocalSets,
+    focal_sets: FocalSets | None,
     seeds: NDArray[np.integer],
     previous: Solution | None = None,
 ) -> Solution:
@@ -117,7 +121,7 @@ def _best(solutions: list[Solution]) -> Solution:
 def _run(
     estimator: Any,
     data: Any,
-    focal_sets: FocalSets,
+    focal_sets: FocalSets | None,
     seed: int,
     previous: Solution | None,
     progress: Progress,

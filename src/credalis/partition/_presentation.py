@@ -25,7 +25,7 @@ def summary(partition: "CredalPartition") -> str:
         f"Credal partition of {partition.n_samples} objects in "
         f"{partition.n_clusters} clusters ({len(partition.focal_sets)} focal sets)",
         "",
-        *_text_table(_CLUSTER_HEADER, _cluster_rows(partition)),
+        *text_table(_CLUSTER_HEADER, _cluster_rows(partition)),
         "",
         f"clear objects      {_share(_is_clear(partition))}",
         f"ambiguous objects  {_share(partition.is_ambiguous)}"
@@ -39,16 +39,11 @@ def summary(partition: "CredalPartition") -> str:
 
 def html(partition: "CredalPartition") -> str:
     """A small table for notebooks."""
-    header = "".join(f"<th>{escape(name)}</th>" for name in _CLUSTER_HEADER)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in _cluster_rows(partition)
-    )
     return (
         "<div class='credalis-partition'>"
         f"<p><b>Credal partition</b> of {partition.n_samples} objects in "
         f"{partition.n_clusters} clusters</p>"
-        f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>"
+        f"{html_table(_CLUSTER_HEADER, _cluster_rows(partition))}"
         f"<p>clear {_share(_is_clear(partition))}, "
         f"ambiguous {_share(partition.is_ambiguous)}, "
         f"outliers {_share(partition.is_outlier)}, "
@@ -120,12 +115,23 @@ def _cluster_rows(partition: "CredalPartition") -> list[tuple[str, ...]]:
     return rows
 
 
-def _text_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+def text_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """Lines of a table with aligned columns."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     return [
         "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         for row in (header, *rows)
     ]
+
+
+def html_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """The same for a notebook."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _is_clear(partition: "CredalPartition") -> NDArray[np.bool_]:

@@ -1,0 +1,359 @@
+"""Several estimators side by side on the same data."""
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_consistent_length
+
+from credalis._checks import check_choice, check_integer
+from credalis.cluster import (
+    ECM,
+    NNEVCLUS,
+    BaseCredalClusterer,
+    Bootclus,
+    EkNNclus,
+)
+from credalis.metrics import (
+    adjusted_rand_index,
+    consistency_index,
+    non_dominated,
+    nonspecificity_index,
+)
+from credalis.partition import CredalPartition
+from credalis.partition._presentation import html_table, text_table
+from credalis.plots import ConsistencyDisplay
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+# What can be asked for by name. A "-bp" starts at the belief peaks.
+METHODS: dict[str, BaseCredalClusterer] = {
+    "NNEVCLUS": NNEVCLUS(),
+    "NNEVCLUS-bp": NNEVCLUS(init="peaks"),
+    "ECM": ECM(),
+    "EkNNclus": EkNNclus(),
+    "Bootclus": Bootclus(),
+}
+
+_HEADER = (
+    "method",
+    "clusters",
+    "ARI",
+    "CI",
+    "NS",
+    "nonspecificity",
+    "outliers",
+    "seconds",
+)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Numbers about the result of one method.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    clusters : int
+        Number of clusters, those without objects left out.
+    ari : float or None
+        Adjusted Rand index of the most plausible clusters with the classes; None
+        without classes.
+    ci : float or None
+        Consistency index with the classes; None without classes.
+    ns : float
+        Nonspecificity about pairs of objects.
+    nonspecificity : float
+        Average nonspecificity of the objects.
+    outliers : int
+        Number of objects whose largest mass is on ∅.
+    seconds : float
+        Time of the fit.
+    """
+
+    method: str
+    clusters: int
+    ari: float | None
+    ci: float | None
+    ns: float
+    nonspecificity: float
+    outliers: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What `compare` found: a table, and the fitted estimators.
+
+    Printed, it is a table with one row for each method. A star marks the methods that
+    no other one dominates in consistency and nonspecificity.
+
+    Parameters
+    ----------
+    scores : tuple of Scores
+        One for each method.
+    estimators : dict of str to estimator
+        The fitted estimators by name.
+
+    Examples
+    --------
+    >>> from credalis import compare
+    >>> from credalis.datasets import make_four_class
+    >>> X, y = make_four_class(random_state=0)
+    >>> result = compare(X, 4, ["ECM", "EkNNclus"], y, random_state=0)
+    >>> [each.method for each in result.scores]
+    ['ECM', 'EkNNclus']
+    >>> result["ECM"].partition_
+    CredalPartition(400 objects, 4 clusters, 12 focal sets)
+    """
+
+    scores: tuple[Scores, ...]
+    estimators: dict[str, BaseCredalClusterer]
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the classes of the objects were given."""
+        return self.scores[0].ci is not None
+
+    @property
+    def non_dominated(self) -> list[str]:
+        """Names of the methods that no other one dominates in CI and NS."""
+        ci, ns = self._indices()
+        kept = non_dominated(np.column_stack([ci, ns]))
+        names = [each.method for each in self.scores]
+        return [name for name, is_kept in zip(names, kept, strict=True) if is_kept]
+
+    def plot(
+        self, *, ax: "Axes | None" = None, title: str | None = None
+    ) -> ConsistencyDisplay:
+        """Draw consistency against nonspecificity, and which methods dominate.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a figure.
+        title : str, default=None
+            Title of the axes.
+
+        Returns
+        -------
+        ConsistencyDisplay
+
+        Raises
+        ------
+        ValueError
+            If the classes were not given: there is no consistency then.
+        """
+        names = [each.method for each in self.scores]
+        display = ConsistencyDisplay.from_scores(names, *self._indices())
+        return display.plot(ax=ax, title=title)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The table as a frame, with one row for each method."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from error
+        return pd.DataFrame([vars(each) for each in self.scores]).set_index("method")
+
+    def __getitem__(self, name: str) -> BaseCredalClusterer:
+        """The fitted estimator of a method."""
+        return self.estimators[name]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        lines = text_table(*self._table())
+        return "\n".join([*lines, *self._footer()])
+
+    def _repr_html_(self) -> str:
+        footer = "".join(f"<p>{line}</p>" for line in self._footer() if line)
+        return (
+            "<div class='credalis-comparison'>"
+            f"{html_table(*self._table())}{footer}</div>"
+        )
+
+    def _indices(self) -> tuple[list[float], list[float]]:
+        """CI and NS of all methods."""
+        ci = [each.ci for each in self.scores if each.ci is not None]
+        if len(ci) < len(self.scores):
+            raise ValueError(
+                "y must hold the classes of the objects for a comparison of "
+                "consistency, got None"
+            )
+        return ci, [each.ns for each in self.scores]
+
+    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Header and rows as text; without classes, without what needs them."""
+        stars = set(self.non_dominated) if self.has_classes else set()
+        rows: list[tuple[str, ...]] = [
+            (
+                each.method + ("*" if each.method in stars else " " * bool(stars)),
+                str(each.clusters),
+                "" if each.ari is None else f"{each.ari:.3f}",
+                "" if each.ci is None else f"{each.ci:.3f}",
+                f"{each.ns:.3f}",
+                f"{each.nonspecificity:.3f}",
+                str(each.outliers),
+                f"{each.seconds:.2f}",
+            )
+            for each in self.scores
+        ]
+        if self.has_classes:
+            return _HEADER, rows
+        kept = [j for j, name in enumerate(_HEADER) if name not in ("ARI", "CI")]
+        return (
+            tuple(_HEADER[j] for j in kept),
+            [tuple(row[j] for j in kept) for row in rows],
+        )
+
+    def _footer(self) -> list[str]:
+        return ["* not dominated in CI and NS"] if self.has_classes else []
+
+
+def compare(
+    X: ArrayLike,
+    n_clusters: int | None,
+    methods: Iterable[Any] | Mapping[str, Any] | None = None,
+    y: ArrayLike | None = None,
+    *,
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+) -> Comparison:
+    """Cluster the same data with several methods and put their results side by side.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Data. Features in different units should be scaled.
+    n_clusters : int or None
+        Number of clusters, for all methods that have this parameter; None leaves it as
+        it is.
+    methods : iterable of str or estimator, or dict of str to estimator, default=None
+        Names of estimators, as in "ECM" or, from the belief peaks, "NNEVCLUS-bp" (a
+        wrong name is answered with a list of all), estimators, which are cloned, or
+        estimators under names of your own. None takes all that have a name.
+    y : array-like of shape (n_samples,), default=None
+        True classes. They are compared with the results; no method sees them.
+    n_jobs : int, default=None
+        Number of methods run at the same time, as in joblib. It does not change the
+        results, but the times.
+    random_state : int, default=None
+        Seed of the estimators that have none of their own.
+
+    Returns
+    -------
+    Comparison
+        A table that prints itself, the fitted estimators, and a plot.
+
+    Examples
+    --------
+    >>> from credalis import ECM, compare
+    >>> from credalis.datasets import make_four_class
+    >>> X, y = make_four_class(random_state=0)
+    >>> methods = {"precise": ECM(beta=1.5), "cautious": ECM()}
+    >>> compare(X, 4, methods, y, random_state=0).non_dominated
+    ['precise']
+    """
+    if n_clusters is not None:
+        check_integer("n_clusters", n_clusters, at_least=1)
+    if y is not None:
+        check_consistent_length(X, y)
+    estimators = {
+        name: _configured(estimator, n_clusters, random_state)
+        for name, estimator in _named(methods).items()
+    }
+    answers = Parallel(n_jobs=n_jobs)(
+        delayed(_fit)(name, estimator, X) for name, estimator in estimators.items()
+    )
+    scores, fitted = [], {}
+    for name, (estimator, seconds, told) in zip(estimators, answers, strict=True):
+        for category, message in told:
+            warnings.warn(f"{name}: {message}", category, stacklevel=2)
+        scores.append(_scores(name, estimator.partition_, y, seconds))
+        fitted[name] = estimator
+    return Comparison(tuple(scores), fitted)
+
+
+def _named(methods: Any) -> dict[str, Any]:
+    """Estimators by name; what occurs twice gets a number."""
+    if methods is None:
+        return dict(METHODS)
+    if isinstance(methods, Mapping):
+        named = {str(name): estimator for name, estimator in methods.items()}
+    else:
+        if isinstance(methods, str) or not isinstance(methods, Iterable):
+            raise ValueError(
+                "methods must be a list of names or estimators, or a dictionary of "
+                f"estimators, got {methods!r}"
+            )
+        named = {}
+        for method in methods:
+            name = type(method).__name__
+            if isinstance(method, str):
+                name = check_choice("methods", method, METHODS)
+                method = METHODS[name]
+            n_before = sum(known.split(" #")[0] == name for known in named)
+            named[f"{name} #{n_before + 1}" if n_before else name] = method
+    if not named:
+        raise ValueError("methods must hold at least one method, got none")
+    for name, estimator in named.items():
+        if not isinstance(estimator, BaseCredalClusterer):
+            raise ValueError(
+                f"methods must hold estimators of credalis or their names, got "
+                f"{estimator!r} for {name!r}"
+            )
+    return named
+
+
+def _configured(
+    estimator: BaseCredalClusterer, n_clusters: int | None, random_state: int | None
+) -> BaseCredalClusterer:
+    """A clone with the number of clusters and the seed, where it takes them."""
+    estimator = clone(estimator)
+    parameters = estimator.get_params(deep=False)
+    if n_clusters is not None and "n_clusters" in parameters:
+        estimator.set_params(n_clusters=n_clusters)
+    if parameters.get("random_state") is None and "random_state" in parameters:
+        estimator.set_params(random_state=random_state)
+    return estimator
+
+
+def _fit(
+    name: str, estimator: BaseCredalClusterer, X: ArrayLike
+) -> tuple[BaseCredalClusterer, float, list[tuple[type[Warning], str]]]:
+    """The fitted estimator, seconds, and what it warned of."""
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            estimator.fit(X)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    seconds = time.perf_counter() - start
+    return estimator, seconds, [(each.category, str(each.message)) for each in told]
+
+
+def _scores(
+    name: str, partition: CredalPartition, y: ArrayLike | None, seconds: float
+) -> Scores:
+    return Scores(
+        method=name,
+        clusters=len(np.unique(partition.labels)),
+        ari=None if y is None else adjusted_rand_index(partition, y),
+        ci=None if y is None else consistency_index(partition, y),
+        ns=nonspecificity_index(partition),
+        nonspecificity=float(partition.average_nonspecificity),
+        outliers=int(partition.is_outlier.sum()),
+        seconds=seconds,
+    )

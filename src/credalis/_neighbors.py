@@ -1,0 +1,150 @@
+"""Nearest neighbours, with ties and rounding taken care of."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import VALID_METRICS, NearestNeighbors
+
+from credalis._checks import check_choice
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+EUCLIDEAN = ("euclidean", "l2", "minkowski")
+_TREES = {
+    **dict.fromkeys(
+        [*EUCLIDEAN, "chebyshev", "cityblock", "l1", "manhattan"], "kd_tree"
+    ),
+    "haversine": "ball_tree",
+}
+# With more features, a tree visits most objects and plain search is faster.
+_MAX_TREE_FEATURES = 10
+# These need parameters that depend on all the data.
+_PARAMETRIC = {"mahalanobis", "seuclidean"}
+_BLOCK_ENTRIES = 2**22
+
+
+def check_metric(metric: Any) -> None:
+    """Refuse what is neither callable nor a metric that needs no parameters."""
+    if not callable(metric):
+        check_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - _PARAMETRIC))
+
+
+def check_lengths(lengths: Array, metric: Any) -> None:
+    """Refuse distances that are negative or not finite."""
+    is_good = (lengths >= 0) & (lengths < np.inf)
+    if not is_good.all():
+        raise ValueError(
+            f"distances by metric {metric!r} must be finite and >= 0, got "
+            f"{lengths[~is_good][0]}"
+        )
+
+
+def batches(n_rows: int, n_columns: int) -> Iterator[Indices]:
+    """Row numbers, so many at a time that a block with these columns stays small."""
+    size = max(1, _BLOCK_ENTRIES // n_columns)
+    for start in range(0, n_rows, size):
+        yield np.arange(start, min(start + size, n_rows))
+
+
+class NeighborSearch:
+    """The objects nearest to given points.
+
+    A tree searches if there are at most 10 features and the metric is Euclidean,
+    city-block, Chebyshev or haversine; otherwise all objects are compared.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features) or None
+        Objects to search in; not needed if the metric is "precomputed".
+    metric : str or callable
+        Metric that `check_metric` passes.
+    """
+
+    def __init__(self, X: Array | None, metric: Any) -> None:
+        self._search = None
+        self._is_rough = False
+        if X is None or metric == "precomputed":
+            return
+        algorithm = "brute"
+        if X.shape[1] <= _MAX_TREE_FEATURES:
+            algorithm = _TREES.get(str(metric), "brute")
+        # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which
+        # costs digits: the fewer, the nearer to 0 the data; lengths are computed again.
+        self._is_rough = metric in EUCLIDEAN and algorithm == "brute"
+        self._origin = X.mean(axis=0) if self._is_rough else 0.0
+        self._X = X
+        self._search = NearestNeighbors(metric=metric, algorithm=algorithm)
+        self._search.fit(X - self._origin if self._is_rough else X)
+
+    def query(self, points: Array, n_neighbors: int) -> tuple[Indices, Array]:
+        """Row numbers and distances (n_points, n_neighbors), nearest first.
+
+        With precomputed dissimilarities, the points are their dissimilarities to all
+        objects.
+        """
+        if self._search is None:
+            return _smallest(points, n_neighbors)
+        centered = points - self._origin if self._is_rough else points
+        lengths, found = self._search.kneighbors(centered, n_neighbors)
+        if self._is_rough:
+            with np.errstate(over="ignore"):
+                squares = sum(
+                    (point[:, None] - x[found]) ** 2
+                    for point, x in zip(points.T, self._X.T, strict=True)
+                )
+                lengths = np.sqrt(squares)
+        return found, lengths
+
+
+def nearest_neighbors(X: Array, metric: Any, n_neighbors: int) -> tuple[Indices, Array]:
+    """Row numbers and distances (n, K) of the objects nearest to each object.
+
+    An object is not its own neighbour, but copies of it are. Objects tied at the last
+    place are taken by row number: the search is repeated with twice as many neighbours
+    until all that are tied are known.
+    """
+    search = NeighborSearch(X, metric)
+    first = owner = np.arange(len(X))
+    if metric != "precomputed":
+        # Copies of an object share one search.
+        _, first, owner = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    n_kept = n_neighbors + 1  # with the object itself
+    found = np.empty((len(first), n_kept), dtype=np.intp)
+    lengths = np.empty((len(first), n_kept))
+    n_asked, pending = n_kept + 1, np.arange(len(first))
+    while len(pending):
+        n_asked = min(n_asked, len(X))
+        is_tied = np.zeros(len(first), dtype=bool)
+        for batch in batches(len(pending), n_asked):
+            places = pending[batch]
+            columns, values = search.query(X[first[places]], n_asked)
+            if n_asked > n_kept + 1 or n_asked == len(X):
+                ranked = np.lexsort((columns, values))
+                columns = np.take_along_axis(columns, ranked, axis=1)
+                values = np.take_along_axis(values, ranked, axis=1)
+            found[places], lengths[places] = columns[:, :n_kept], values[:, :n_kept]
+            is_tied[places] = values[:, -1] <= lengths[places].max(axis=1) * (1 + 1e-9)
+        pending = np.flatnonzero(is_tied & (n_asked < len(X)))
+        n_asked *= 2
+    check_lengths(lengths, metric)
+    return _without_self(found[owner.ravel()], lengths[owner.ravel()])
+
+
+def _smallest(D: Array, n_neighbors: int) -> tuple[Indices, Array]:
+    """Columns and values of the smallest entries of each row, smallest first."""
+    columns = np.argpartition(D, n_neighbors - 1, axis=1)[:, :n_neighbors]
+    columns.sort(axis=1)
+    order = np.argsort(np.take_along_axis(D, columns, axis=1), axis=1, kind="stable")
+    columns = np.take_along_axis(columns, order, axis=1)
+    return columns, np.take_along_axis(D, columns, axis=1)
+
+
+def _without_self(found: Indices, lengths: Array) -> tuple[Indices, Array]:
+    """One column less: without the object itself or, if it is not there, the last."""
+    dropped = found == np.arange(len(found))[:, None]
+    dropped[~dropped.any(axis=1), -1] = True
+    shape = (len(found), found.shape[1] - 1)
+    return found[~dropped].reshape(shape), lengths[~dropped].reshape(shape)
