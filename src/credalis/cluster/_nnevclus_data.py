@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import squareform
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
@@ -132,11 +133,14 @@ def default_quantile(n_clusters: int) -> float:
 
 
 def attribute_geometry(
-    X: NDArray[np.float64], metric: Any, information: SideInformation
+    X: NDArray[np.float64],
+    metric: Any,
+    information: SideInformation,
+    rng: np.random.RandomState,
 ) -> tuple[Geometry, Any]:
     """Geometry of attribute data, and the fitted transformer if there is one."""
     if hasattr(metric, "transform") and not isinstance(metric, type):
-        transformer = fit_transformer(metric, X, information)
+        transformer = fit_transformer(metric, X, information, rng)
         points = np.asarray(transformer.transform(X), dtype=np.float64)
         return Geometry(points), transformer
     try:
@@ -174,21 +178,47 @@ def given_geometry(
 
 
 def fit_transformer(
-    metric: Any, X: NDArray[np.float64], information: SideInformation
+    metric: Any,
+    X: NDArray[np.float64],
+    information: SideInformation,
+    rng: np.random.RandomState,
 ) -> Any:
-    """A clone of a transformer, fitted with the side information it can use."""
+    """A clone of a transformer, fitted with the side information it can use.
+
+    Of a pipeline, every step gets what it can use. Seeds that were not given are drawn
+    from rng.
+    """
     transformer = clone(metric)
-    parameters = signature(transformer.fit).parameters
+    _set_seeds(transformer, rng)
     labels = np.full(len(X), -1)
     labels[information.objects] = information.labels
-    if "must_link" in parameters:
-        return transformer.fit(
-            X,
-            labels if information.has_labels else None,
-            must_link=information.must_link,
-            cannot_link=information.cannot_link,
+    steps = _steps(transformer)
+    learners = [name for name, step in steps if _takes_pairs(step)]
+    needs_labels = [
+        name
+        for name, step in steps
+        if name not in learners and get_tags(step).target_tags.required
+    ]
+    if learners and needs_labels:
+        raise ValueError(
+            f"metric must not mix steps that take -1 as unknown, like {learners[0]!r}, "
+            f"and steps that take it as a class, like {needs_labels[0]!r}"
         )
-    if not _needs_labels(transformer):
+    if learners:
+        pairs = {
+            "must_link": information.must_link,
+            "cannot_link": information.cannot_link,
+        }
+        y = labels if information.has_labels else None
+        if not hasattr(transformer, "steps"):
+            return transformer.fit(X, y, **pairs)
+        routed = {
+            f"{name}__{key}": value for name in learners for key, value in pairs.items()
+        }
+        # The names of steps say where pairs go, whatever routing the user has chosen.
+        with config_context(enable_metadata_routing=False):
+            return transformer.fit(X, y, **routed)
+    if not needs_labels:
         return transformer.fit(X)
     known = labels >= 0
     if not known.any():
@@ -198,12 +228,24 @@ def fit_transformer(
     return transformer.fit(X[known], labels[known])
 
 
-def _needs_labels(transformer: Any) -> bool:
-    """Whether a transformer, or a step of a pipeline, learns from labels."""
+def _steps(transformer: Any) -> list[tuple[str, Any]]:
+    """Names and steps of a pipeline that are fitted, or the transformer alone."""
     steps = getattr(transformer, "steps", None) or [("", transformer)]
-    return any(
-        get_tags(step).target_tags.required for _, step in steps if hasattr(step, "fit")
-    )
+    return [(name, step) for name, step in steps if hasattr(step, "fit")]
+
+
+def _takes_pairs(step: Any) -> bool:
+    return "must_link" in signature(step.fit).parameters
+
+
+def _set_seeds(transformer: Any, rng: np.random.RandomState) -> None:
+    """Give every part without a seed one of its own, so that fits can be repeated."""
+    seeds = {
+        name: rng.randint(np.iinfo(np.int32).max)
+        for name, value in sorted(transformer.get_params().items())
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    transformer.set_params(**seeds)
 
 
 def check_partial_labels(

@@ -127,7 +127,9 @@ def prepare(
         # Rows as they are given, since prediction has no columns to average with.
         attributes, geometry = embedding.transform(X), Geometry(matrix, "precomputed")
     else:
-        geometry, transformer = attribute_geometry(X, estimator.metric, information)
+        geometry, transformer = attribute_geometry(
+            X, estimator.metric, information, rng
+        )
     if dissimilarities is not None:
         geometry = given_geometry(
             dissimilarities, len(X), symmetrize=estimator.symmetrize

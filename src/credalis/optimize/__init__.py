@@ -6,15 +6,21 @@ from credalis.optimize._gradient import (
     minimize_lbfgs,
 )
 from credalis.optimize._loop import Trace, iterate
+from credalis.optimize._spectraplex import (
+    SpectraplexSolution,
+    maximize_on_spectraplex,
+)
 from credalis.optimize._updates import Adam, RMSprop, cosine_schedule
 
 __all__ = [
     "Adam",
     "GradientTrace",
     "RMSprop",
+    "SpectraplexSolution",
     "Trace",
     "cosine_schedule",
     "iterate",
+    "maximize_on_spectraplex",
     "minimize_adaptive",
     "minimize_lbfgs",
 ]
