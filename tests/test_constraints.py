@@ -20,6 +20,7 @@ from credalis.constraints import (
     random_pairs,
     renumber,
 )
+from credalis.constraints._expansion import _agreement
 
 N_SAMPLES = 8
 
@@ -504,7 +505,7 @@ class TestExpand:
             pairs = rng.choice(every, 2 * n_samples)
             is_must = rng.random(len(pairs)) < 0.5
             expected = agreement_by_brute_force(pairs, is_must, n_samples)
-            assert constraints._agreement(pairs, is_must).tolist() == expected
+            assert _agreement(pairs, is_must).tolist() == expected
 
     def test_added_pair_gives_way_to_a_given_one(self):
         X = [[0.0], [1.0], [10.0], [20.0]]

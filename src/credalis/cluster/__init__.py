@@ -17,7 +17,16 @@ from credalis.cluster._nnevclus import NNEVCLUS
 from credalis.cluster._nnevclus_data import Standardization
 from credalis.cluster._recm import RECM
 from credalis.cluster._savable import TRANSFORMERS, restorer, to_state
-from credalis.metric_learning import DissimilarityPCA
+from credalis.metric_learning import (
+    FDA,
+    KFDA,
+    KPCCA,
+    LFDA,
+    LSI,
+    PCCA,
+    DissimilarityPCA,
+    DMLeig,
+)
 from credalis.network import KernelScores, NoveltyScorer
 
 __all__ = [
@@ -50,9 +59,16 @@ for _class in (
     ECMdd,
     Bootclus,
     EkNNclus,
+    DMLeig,
+    FDA,
+    KFDA,
+    KPCCA,
     KernelScores,
+    LFDA,
+    LSI,
     NoveltyScorer,
     Replicates,
+    PCCA,
     Standardization,
 ):
     _archive.register(_class)

@@ -201,18 +201,18 @@ class EkNNclus(RelationalInput, BaseCredalClusterer):
         if isinstance(n_neighbors, str):
             n_neighbors = round(_NEIGHBORS_PER_ROOT * np.sqrt(len(X)))
             n_neighbors = min(n_neighbors, len(X) - 1)
-        space = self._space(X)
+        space = self._space(X, rng)
         neighbors, lengths = nearest_neighbors(space.objects, space.metric, n_neighbors)
         gamma = neighbor_scale(lengths, self.quantile, self.exponent)
         weights = evidence_weights(lengths, gamma, self.exponent)
         return _Problem(space, neighbors, weights, gamma)
 
-    def _space(self, X):
+    def _space(self, X, rng):
         """The matrix of dissimilarities, or the points and their metric."""
         if self._is_precomputed:
             matrix = check_dissimilarities(X, symmetrize=self.symmetrize)
             return _Space(matrix, "precomputed", None)
-        geometry, transformer = attribute_geometry(X, self.metric)
+        geometry, transformer = attribute_geometry(X, self.metric, rng)
         return _Space(geometry.values, geometry.metric, transformer)
 
     def _solve(self, problem, focal_sets, rng, *, previous, report):

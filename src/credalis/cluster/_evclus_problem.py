@@ -172,7 +172,9 @@ def prepare(
         matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
         geometry = Geometry(matrix, "precomputed")
     else:
-        geometry, transformer = attribute_geometry(X, estimator.metric, information)
+        geometry, transformer = attribute_geometry(
+            X, estimator.metric, rng, information
+        )
     must, cannot = information.must_link, information.cannot_link
     if estimator.constraint_neighbors and len(must) + len(cannot):
         must, cannot = expand(

@@ -1,17 +1,15 @@
 """Where the dissimilarities of the objects come from, and their scale."""
 
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import squareform
-from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
-from sklearn.utils import get_tags
 
 from credalis._checks import check_choice, check_number
+from credalis.cluster._transformer import fit_transformer
 from credalis.dissimilarity import (
     MAX_STORED,
     DeferredSimilarities,
@@ -121,14 +119,17 @@ def default_quantile(n_clusters: int) -> float:
 
 
 def attribute_geometry(
-    X: NDArray[np.float64], metric: Any, information: SideInformation | None = None
+    X: NDArray[np.float64],
+    metric: Any,
+    rng: np.random.RandomState,
+    information: SideInformation | None = None,
 ) -> tuple[Geometry, Any]:
     """Geometry of attribute data, and the fitted transformer if there is one.
 
     Without ``information`` the estimator has no use for any.
     """
     if hasattr(metric, "transform") and not isinstance(metric, type):
-        transformer = fit_transformer(metric, X, information)
+        transformer = fit_transformer(metric, X, rng, information)
         points = np.asarray(transformer.transform(X), dtype=np.float64)
         return Geometry(points), transformer
     try:
@@ -163,46 +164,6 @@ def given_geometry(
             f"{len(matrix)} objects"
         )
     return Geometry(matrix, "precomputed")
-
-
-def fit_transformer(
-    metric: Any, X: NDArray[np.float64], information: SideInformation | None
-) -> Any:
-    """A clone of a transformer, fitted with the side information it can use."""
-    transformer = clone(metric)
-    if information is None:
-        if _needs_labels(transformer):
-            raise ValueError(
-                f"metric={metric!r} learns from labels, which this estimator does not "
-                "take: fit it before and pass the transformed data"
-            )
-        return transformer.fit(X)
-    parameters = signature(transformer.fit).parameters
-    labels = np.full(len(X), -1)
-    labels[information.objects] = information.labels
-    if "must_link" in parameters:
-        return transformer.fit(
-            X,
-            labels if information.has_labels else None,
-            must_link=information.must_link,
-            cannot_link=information.cannot_link,
-        )
-    if not _needs_labels(transformer):
-        return transformer.fit(X)
-    known = labels >= 0
-    if not known.any():
-        raise ValueError(
-            f"metric={metric!r} learns from labels: pass partial_labels to fit"
-        )
-    return transformer.fit(X[known], labels[known])
-
-
-def _needs_labels(transformer: Any) -> bool:
-    """Whether a transformer, or a step of a pipeline, learns from labels."""
-    steps = getattr(transformer, "steps", None) or [("", transformer)]
-    return any(
-        get_tags(step).target_tags.required for _, step in steps if hasattr(step, "fit")
-    )
 
 
 def check_scale_parameters(estimator: Any) -> None:

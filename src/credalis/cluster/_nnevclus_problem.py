@@ -143,7 +143,9 @@ def prepare(
         # Rows as they are given, since prediction has no columns to average with.
         attributes, geometry = embedding.transform(X), Geometry(matrix, "precomputed")
     else:
-        geometry, transformer = attribute_geometry(X, estimator.metric, information)
+        geometry, transformer = attribute_geometry(
+            X, estimator.metric, rng, information
+        )
     if dissimilarities is not None:
         geometry = given_geometry(
             dissimilarities, len(X), symmetrize=estimator.symmetrize

@@ -15,7 +15,6 @@ from credalis._checks import check_choice, check_number
 from credalis.belief import FocalSets
 from credalis.cluster._adaptive_metric import MetricSpace
 from credalis.cluster._base import BaseCredalClusterer
-from credalis.cluster._geometry import fit_transformer
 from credalis.cluster._nnevclus_seeds import belief_peaks
 from credalis.cluster._prototypes import (
     Moments,
@@ -30,6 +29,7 @@ from credalis.cluster._prototypes import (
 from credalis.cluster._scale import robust_scale
 from credalis.cluster._side_information import side_information
 from credalis.cluster._starts import Solution
+from credalis.cluster._transformer import fit_transformer
 from credalis.network import SideInformation
 from credalis.optimize import Trace, iterate
 
@@ -170,7 +170,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         if isinstance(self.metric, str):
             self._refuse_unused(information)
         else:
-            transformer = fit_transformer(self.metric, X, information)
+            transformer = fit_transformer(self.metric, X, rng, information)
         Z = _transformed(transformer, X)
         start = self._fixed_start(X, Z, transformer)
         delta, candidates = self.delta, None

@@ -112,7 +112,7 @@ class BaseRelationalClusterer(RelationalInput, BaseCredalClusterer):
                 own = None if np.may_share_memory(matrix, X) else matrix
                 matrix = np.square(matrix, out=own)
         else:
-            geometry, transformer = attribute_geometry(X, self.metric)
+            geometry, transformer = attribute_geometry(X, self.metric, rng)
             points, metric = geometry.values, geometry.metric
             matrix = dissimilarities(points, points, metric, squared=self._squares)
             if not geometry.is_euclidean:

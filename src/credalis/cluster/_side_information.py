@@ -2,9 +2,8 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 
-from credalis.constraints import check_constraints, link_graph
+from credalis.constraints import check_constraints, spread_labels
 from credalis.network import SideInformation
 
 
@@ -47,41 +46,9 @@ def side_information(
     """Checked labels and pairs with their weights."""
     must, cannot = check_constraints(must_link, cannot_link, n_samples)
     objects, labels = check_partial_labels(partial_labels, n_samples, n_clusters)
-    _check_labels_against_pairs(objects, labels, must, cannot, n_samples)
+    known = np.full(n_samples, -1)
+    known[objects] = labels
+    spread_labels(known, must, cannot, name="partial_labels")  # refuses contradictions
     return SideInformation(
         objects, labels, must, cannot, label_weight, constraint_weight
     )
-
-
-def _check_labels_against_pairs(
-    objects: NDArray[np.intp],
-    labels: NDArray[np.intp],
-    must_link: NDArray[np.intp],
-    cannot_link: NDArray[np.intp],
-    n_samples: int,
-) -> None:
-    """Refuse labels that contradict pairs, directly or through chains of must-links."""
-    if len(objects) == 0 or len(must_link) + len(cannot_link) == 0:
-        return
-    links = link_graph(must_link, n_samples)
-    n_groups, group = connected_components(links, directed=False)
-    owner = np.full(n_groups, -1)
-    for i, label in zip(objects, labels, strict=True):
-        known = owner[group[i]]
-        if known >= 0 and labels[objects == known][0] != label:
-            raise ValueError(
-                f"partial_labels must agree with must_link, got other labels for the "
-                f"linked objects {known} and {i}"
-            )
-        owner[group[i]] = i
-    for i, j in cannot_link:
-        first, second = owner[group[i]], owner[group[j]]
-        if (
-            first >= 0
-            and second >= 0
-            and (labels[objects == first][0] == labels[objects == second][0])
-        ):
-            raise ValueError(
-                f"partial_labels must agree with cannot_link, got the same label for "
-                f"the objects {i} and {j} or those linked to them"
-            )

@@ -11,16 +11,22 @@ from credalis.optimize._simplex_qp import (
     minimize_quartic,
     simplex_gap,
 )
+from credalis.optimize._spectraplex import (
+    SpectraplexSolution,
+    maximize_on_spectraplex,
+)
 from credalis.optimize._updates import Adam, RMSprop, cosine_schedule
 
 __all__ = [
     "Adam",
     "GradientTrace",
     "RMSprop",
+    "SpectraplexSolution",
     "Trace",
     "cosine_schedule",
     "iterate",
     "iterate_to_best",
+    "maximize_on_spectraplex",
     "minimize_adaptive",
     "minimize_lbfgs",
     "minimize_on_simplex",

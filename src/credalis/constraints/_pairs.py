@@ -1,39 +1,21 @@
-"""Must-link and cannot-link pairs: checks, closure, random pairs, expansion.
-
-Pairs are integer arrays of shape (n_pairs, 2) that hold row numbers of the data. The
-functions that return both kinds return them *in order*: the smaller number of a pair
-first, the pairs sorted, none twice.
-"""
+"""Checks of pairs, what they imply, and random ones."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.cluster.hierarchy import DisjointSet
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
-from credalis._checks import check_finite, check_integer, check_numbers
-
-__all__ = [
-    "check_constraints",
-    "check_pairs",
-    "closure",
-    "expand",
-    "random_pairs",
-    "renumber",
-]
+from credalis._checks import check_integer, check_numbers
 
 Pairs = NDArray[np.intp]
 PairsLike = ArrayLike | None
 Links = tuple[Pairs, Pairs]
 RandomState = int | np.random.RandomState | None
-Metric = str | Callable[..., float]
 
 
 def check_pairs(name: str, pairs: PairsLike, n_samples: int) -> Pairs:
@@ -111,8 +93,8 @@ def check_constraints(
     Traceback (most recent call last):
     ValueError: cannot_link holds (3, 7), but must_link joins them: 3-5-7
     """
-    must = _in_order(check_pairs("must_link", must_link, n_samples))
-    cannot = _in_order(check_pairs("cannot_link", cannot_link, n_samples))
+    must = in_order(check_pairs("must_link", must_link, n_samples))
+    cannot = in_order(check_pairs("cannot_link", cannot_link, n_samples))
     graph = link_graph(must, n_samples)
     group = connected_components(graph, directed=False)[1]
     joined = group[cannot[:, 0]] == group[cannot[:, 1]]
@@ -158,9 +140,41 @@ def closure(must_link: PairsLike, cannot_link: PairsLike, n_samples: int) -> Lin
     together, apart = [must], [cannot]
     for rows in members.values():
         together.append(np.array(rows)[np.argwhere(np.tri(len(rows), k=-1))])
-    for one, other in _in_order(group[cannot]).tolist():
+    for one, other in in_order(group[cannot]).tolist():
         apart.append(np.reshape(np.meshgrid(members[one], members[other]), (2, -1)).T)
-    return _in_order(np.concatenate(together)), _in_order(np.concatenate(apart))
+    return in_order(np.concatenate(together)), in_order(np.concatenate(apart))
+
+
+def check_labels(y: ArrayLike) -> NDArray[Any]:
+    """Labels that can be compared with each other and with -1, or a ValueError.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class of each object, a number or a string; -1 if unknown.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from credalis.constraints import check_labels
+    >>> check_labels(["a", -1, "b"])
+    array(['a', -1, 'b'], dtype=object)
+    """
+    labels = np.asarray(y, dtype=object if isinstance(y, (list, tuple)) else None)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be a vector of labels, got shape {labels.shape}")
+    if labels.dtype.kind in "biu":
+        return labels
+    labels = labels.astype(object)
+    for row, label in enumerate(labels):
+        is_label = isinstance(label, (str, Real, np.bool_)) and label == label  # no NaN
+        if not is_label or label == "-1":  # made of -1 by an array of strings
+            expected = "hold numbers or strings, and the number -1 for unknown"
+            raise ValueError(f"y must {expected}, got y[{row}] = {label!r}")
+    return labels
 
 
 def random_pairs(
@@ -192,7 +206,7 @@ def random_pairs(
     >>> must_link.tolist(), cannot_link.tolist()
     ([[0, 1]], [[0, 2], [1, 2]])
     """
-    labels = _check_labels(y)
+    labels = check_labels(y)
     known = np.flatnonzero(labels != -1)
     n_known = len(known)
     n_possible = n_known * (n_known - 1) // 2
@@ -206,68 +220,7 @@ def random_pairs(
     step, place = np.divmod(drawn, n_known)
     pairs = known[np.column_stack([place, (place + step + 1) % n_known])]
     agree = labels[pairs[:, 0]] == labels[pairs[:, 1]]
-    return _in_order(pairs[agree]), _in_order(pairs[~agree])
-
-
-def expand(
-    must_link: PairsLike,
-    cannot_link: PairsLike,
-    X: ArrayLike,
-    *,
-    n_neighbors: int = 1,
-    metric: Metric = "euclidean",
-) -> Links:
-    """Constraints handed on to the neighbours of the constrained objects.
-
-    With N(i) the object i and its K nearest neighbours, a constraint (i, j) is handed
-    on to the K pairs (a, b) of N(i) × N(j), other than (i, j), of smallest
-    d(a, i) + d(b, j). Of these, pairs of an object with itself are dropped, and then,
-    by increasing sum (must-links first among equals), every pair that disagrees with
-    the given ones and the added ones before it, directly or through a chain of
-    must-links. Given pairs are never dropped; the result is free of contradictions.
-
-    Parameters
-    ----------
-    must_link, cannot_link : array-like of shape (n_pairs, 2) or None
-        Pairs of row numbers; ValueError if they disagree.
-    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-        The objects, or their distances if `metric` is "precomputed".
-    n_neighbors : int, default=1
-        Number K of neighbours, and of pairs that a constraint can add.
-    metric : str or callable, default="euclidean"
-        "precomputed", or a metric of scikit-learn's `NearestNeighbors`.
-
-    Returns
-    -------
-    must_link, cannot_link : ndarray of intp of shape (n_pairs, 2)
-        Given and added pairs, in order.
-
-    References
-    ----------
-    F. Li, S. Li and T. Denœux (2018). k-CEVCLUS: Constrained evidential clustering of
-    large dissimilarity data. Knowledge-Based Systems 142, 29-44.
-
-    Examples
-    --------
-    >>> from credalis.constraints import expand
-    >>> X = [[0.0], [0.1], [5.0], [5.3], [9.0]]
-    >>> must_link, cannot_link = expand([(2, 4)], [(0, 2)], X)
-    >>> must_link.tolist(), cannot_link.tolist()
-    ([[2, 4], [3, 4]], [[0, 2], [1, 2]])
-    """
-    X = _check_data(X, metric)
-    must, cannot = check_constraints(must_link, cannot_link, len(X))
-    given = np.concatenate([must, cannot])
-    k = check_integer("n_neighbors", n_neighbors, at_least=1, at_most=len(X) - 1)
-    if not len(given):
-        return must, cannot
-    added, costs = _pairs_of_neighbors(given, X, k, metric)
-    order = np.argsort(costs, axis=None, kind="stable")
-    is_must = np.arange(len(given)) < len(must)
-    is_must = np.concatenate([is_must, is_must.repeat(k)[order]])
-    pairs = np.concatenate([given, added.reshape(-1, 2)[order]])
-    agree = _agreement(pairs, is_must)
-    return _in_order(pairs[agree & is_must]), _in_order(pairs[agree & ~is_must])
+    return in_order(pairs[agree]), in_order(pairs[~agree])
 
 
 def renumber(pairs: PairsLike, rows: ArrayLike) -> Pairs:
@@ -301,7 +254,7 @@ def renumber(pairs: PairsLike, rows: ArrayLike) -> Pairs:
     return positions[np.searchsorted(numbers, pairs[is_kept])]
 
 
-def _in_order(pairs: NDArray[Any]) -> Pairs:
+def in_order(pairs: NDArray[Any]) -> Pairs:
     """The distinct pairs, sorted, the smaller number of each first."""
     return np.unique(np.sort(pairs, axis=1), axis=0).astype(np.intp)
 
@@ -320,81 +273,3 @@ def _shortest_chain(graph: csr_array, start: int, end: int) -> str:
         chain.append(int(previous[chain[-1]]))
     names = [str(row) for row in reversed(chain)]
     return "-".join(names if len(names) <= 12 else [*names[:9], "...", names[-1]])
-
-
-def _check_labels(y: ArrayLike) -> NDArray[Any]:
-    """Labels that can be compared with each other and with -1, (n_samples,)."""
-    labels = np.asarray(y, dtype=object if isinstance(y, (list, tuple)) else None)
-    if labels.ndim != 1:
-        raise ValueError(f"y must be a vector of labels, got shape {labels.shape}")
-    if labels.dtype.kind in "biu":
-        return labels
-    labels = labels.astype(object)
-    for row, label in enumerate(labels):
-        is_label = isinstance(label, (str, Real, np.bool_)) and label == label  # no NaN
-        if not is_label or label == "-1":  # made of -1 by an array of strings
-            expected = "hold numbers or strings, and the number -1 for unknown"
-            raise ValueError(f"y must {expected}, got y[{row}] = {label!r}")
-    return labels
-
-
-def _check_data(X: ArrayLike, metric: Metric) -> NDArray[np.float64]:
-    """Objects (n_samples, n_features), or distances (n_samples, n_samples)."""
-    array = check_numbers("X", X)
-    if array.ndim != 2 or len(array) < 2 or array.shape[1] < 1:
-        raise ValueError(f"X must have two rows or more, got shape {array.shape}")
-    check_finite("X", array)
-    if metric != "precomputed":
-        return array
-    if len(array) != array.shape[1]:
-        raise ValueError(f"X must be square (distances), got shape {array.shape}")
-    for expected, gap in (
-        (">= 0", -array.min()),
-        ("0 in the diagonal", np.abs(array.diagonal()).max()),
-        ("symmetric", np.abs(array - array.T).max()),
-    ):
-        if gap > 1e-8 * array.max():
-            raise ValueError(f"X must be {expected} (distances), is off by {gap:.3g}")
-    return np.maximum(array, 0.0)
-
-
-def _pairs_of_neighbors(
-    given: Pairs, X: NDArray[np.float64], k: int, metric: Metric
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """The k pairs (a, b) near each (i, j), (n_given, k, 2), and d(a, i) + d(b, j)."""
-    objects, ends = np.unique(given, return_inverse=True)
-    search = NearestNeighbors(n_neighbors=k + 1, metric=metric).fit(X)
-    distances, rows = search.kneighbors(X[objects])
-    # The object itself goes first, even if duplicates came before it or in its place.
-    is_other = rows != objects[:, None]
-    is_other[is_other.all(axis=1), -1] = False
-    rows = np.column_stack([objects, rows[is_other].reshape(-1, k)])
-    distances = np.column_stack([0.0 * objects, distances[is_other].reshape(-1, k)])
-    # Let a and b be the r-th and s-th of their lists, from 1. The r s - 1 other pairs
-    # up to there cost no more; k of them, (i, j) not counted, rule (a, b) out.
-    ranks = np.arange(1, k + 2)
-    candidates = np.argwhere(np.outer(ranks, ranks) <= k + 1)[1:]
-    costs = distances[ends.reshape(-1, 2, 1), candidates.T].sum(axis=1)
-    best = np.argsort(costs, axis=1, kind="stable")[:, :k]
-    pairs = rows[ends.reshape(-1, 1, 2), candidates[best]]
-    return pairs, np.take_along_axis(costs, best, axis=1)
-
-
-def _agreement(pairs: Pairs, is_must: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Boolean (n_pairs,): does it join two objects, and agree with those before it?"""
-    groups = DisjointSet(np.unique(pairs).tolist())
-    enemies: defaultdict[int, set[int]] = defaultdict(set)  # groups by their roots
-    agree = pairs[:, 0] != pairs[:, 1]
-    for k in np.flatnonzero(agree):
-        one, other = (groups[row] for row in pairs[k].tolist())
-        agree[k] = other not in enemies[one] if is_must[k] else one != other
-        if agree[k] and not is_must[k]:
-            enemies[one].add(other)
-            enemies[other].add(one)
-        elif agree[k] and groups.merge(one, other):
-            root = groups[one]
-            gone = other if root == one else one
-            for enemy in enemies.pop(gone, set()):
-                enemies[enemy].add(root)
-                enemies[root].add(enemy)
-    return agree

@@ -1,0 +1,117 @@
+"""What all learners of metrics share: validation, features, files."""
+
+from abc import ABCMeta, abstractmethod
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from credalis import _archive
+from credalis._checks import check_choice, check_integer
+
+Matrix = NDArray[np.float64]
+
+
+class MetricLearner(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+):
+    """Base of the transformers that learn from labels or pairs.
+
+    A subclass says what it learns (`_learn`) and what the features of new objects are
+    (`_features`); distances are Euclidean distances of the features.
+    """
+
+    @abstractmethod
+    def _learn(self, X: Matrix, y: Any, must_link: Any, cannot_link: Any) -> None:
+        """Set the fitted attributes."""
+
+    @abstractmethod
+    def _features(self, X: Matrix) -> Matrix:
+        """Features of the rows of X, (n_samples, n_components_)."""
+
+    def fit(self, X, y=None, *, must_link=None, cannot_link=None):
+        """Learn from labels or pairs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,), default=None
+            Class of each object, -1 for unknown.
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
+            Row numbers of objects known to be in the same class, and in different
+            ones.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self._learn(X, y, must_link, cannot_link)
+        return self
+
+    def transform(self, X):
+        """Learned features of the rows of X, shape (n_samples, n_components_)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._features(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _count(self, largest: int, automatic: int) -> int:
+        """Number of components asked for."""
+        if isinstance(self.n_components, str):
+            check_choice("n_components", self.n_components, ("auto",))
+            return automatic
+        return check_integer(
+            "n_components", self.n_components, at_least=1, at_most=largest
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted transformer to a file that `credalis.load` reads.
+
+        The file holds arrays and JSON, never code; it appears whole or not at all.
+        """
+        check_is_fitted(self)
+        _archive.save(self, path)
+
+    def to_state(self) -> dict[str, Any]:
+        """What `save` stores: parameters and fitted attributes."""
+        fitted = {name: value for name, value in vars(self).items() if name[-1] == "_"}
+        return {"parameters": self.get_params(), "fitted": fitted}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "MetricLearner":
+        """Inverse of `to_state`."""
+        learner = cls(**state["parameters"])
+        for name, value in state["fitted"].items():
+            setattr(learner, name, value)
+        return learner
+
+
+class LinearLearner(MetricLearner):
+    """Base of the learners whose features are z = L (x - mean)."""
+
+    def _features(self, X: Matrix) -> Matrix:
+        return (X - self.mean_) @ self.components_.T
+
+    def _store(self, mean: Matrix, components: Matrix) -> None:
+        """Set mean and components, the largest entry of each made positive."""
+        self.mean_ = mean
+        self.components_ = components * signs(components)
+        self.n_components_ = len(components)
+
+
+def signs(rows: Matrix) -> Matrix:
+    """Signs (n_rows, 1) that make the largest entry of each row positive."""
+    largest = np.abs(rows).argmax(axis=1)
+    return np.where(rows[np.arange(len(rows)), largest] < 0, -1.0, 1.0)[:, None]
