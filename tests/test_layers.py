@@ -17,7 +17,7 @@ LAYERS = [
     {"network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
-    {"io", "report"},
+    {"io", "model_selection", "report"},
     {"cli"},
     {"__main__"},
 ]
