@@ -106,8 +106,8 @@ class DeltaBel:
     def drops(self) -> Array:
         """√k log(p_k / p_{k+1}) of the k-th largest `importance` p, for k from 2 to √n.
 
-        Of objects at different places: copies of an object count once. Shape
-        (n_drops,); infinite where p_{k+1} is the first that is 0, and 0 after it.
+        The factor is there because drops between objects that are no centres become
+        smaller as k grows. Copies of an object count once. Shape (n_drops,).
         """
         ranked = self.importance[self._ranked(self.delta > 0)]
         n_most = min(int(np.sqrt(len(self))), len(ranked) - 1)
@@ -122,10 +122,8 @@ class DeltaBel:
     def suggest(self, n_clusters: int | None = None) -> Indices:
         """Row numbers of likely centres, the most important one first.
 
-        These are the objects with the largest `importance` p. Without a number of
-        clusters, it is the k from 2 to √n for which the drop after the k-th value,
-        √k log(p_k / p_{k+1}), is largest, see `drops`. The factor is there because
-        drops between objects that are no centres become smaller as k grows.
+        These are the objects with the largest `importance`. Without a number of
+        clusters, it is the one after which the drop is largest, see `drops`.
 
         Parameters
         ----------

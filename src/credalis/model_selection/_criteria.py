@@ -14,11 +14,14 @@ from credalis.partition import CredalPartition
 
 Array = NDArray[np.float64]
 
-# The most trusted first: it decides between values with as many votes.
-TRUST = ("stability", "peaks", "stress", "nonspecificity")
+# The most trusted first: it decides between values with as many votes. The order is
+# that of the benchmark sets whose number of classes each finds.
+TRUST = ("peaks", "stability", "stress", "nonspecificity")
 
-# Stabilities closer than this count as equal: a few objects make such a difference.
+# Quantiles whose stabilities are closer than this count as equally stable.
 EQUALLY_STABLE = 0.02
+
+_ROUNDING = 1e-9
 
 # Below this, not even the most stable partition comes back on other resamples.
 MIN_STABILITY = 0.5
@@ -109,11 +112,11 @@ def stability(
 def most_stable(
     numbers: NDArray[np.intp], means: Array, is_full: NDArray[np.bool_]
 ) -> Vote:
-    """The largest number of clusters as stable as the most stable one.
+    """The number with the most stable partitions, the largest of several.
 
-    Few clusters that merge groups far apart are stable too: of the numbers whose
-    stability is less than 0.02 below the best, the largest is taken. Numbers at which a
-    cluster has no object are left out, because they are smaller numbers in disguise.
+    Few clusters that merge groups far apart can be perfectly stable too, hence the
+    largest of equals. Numbers at which a cluster has no object are left out, because
+    they are smaller numbers in disguise.
 
     Parameters
     ----------
@@ -129,7 +132,7 @@ def most_stable(
     best = means[is_full].max()
     if best < MIN_STABILITY:
         return Vote(None, _unstable(best))
-    chosen = int(np.flatnonzero(is_full & (means > best - EQUALLY_STABLE))[-1])
+    chosen = int(np.flatnonzero(is_full & (means > best - _ROUNDING))[-1])
     reason = f"partitions come back on other samples (stability {means[chosen]:.2f})"
     return Vote(int(numbers[chosen]), reason)
 

@@ -54,12 +54,12 @@ def select_n_clusters(
 
     Four criteria look at the fits. Each prefers a number or does not decide:
 
-    - *stability*: fits to random parts of the rows should agree on the rows they share.
-      Agreement is the adjusted Rand index of the objects that are certainly in a
-      cluster. Of the numbers less than 0.02 below the most stable one, the largest is
-      preferred; numbers that leave a cluster without objects are not.
     - *peaks*: the drop in importance after the c-th belief peak of the data is largest.
       It needs no fit. See `credalis.peaks.delta_bel`.
+    - *stability*: fits to random parts of the rows should agree on the rows they share.
+      Agreement is the adjusted Rand index of the objects that are certainly in a
+      cluster, and the number with the largest mean is preferred (of equals the largest
+      number), unless it leaves a cluster without objects.
     - *stress*, for estimators that have one: the elbow of the curve, where its
       logarithm is farthest below the chord from end to end. One number of clusters
       fewer is fitted too, so that the smallest can be the elbow.
@@ -67,8 +67,8 @@ def select_n_clusters(
       if all subsets carry mass (``focal_sets="full"``) and the minimum is not at the
       end of the range; with fewer sets, N* falls by itself as c grows.
 
-    The number with most votes is suggested; stability decides between equals, then
-    peaks, then stress.
+    The number with most votes is suggested; peaks decide between equals, then
+    stability, then stress.
 
     Numbers of clusters can be compared only if all else is equal. What an estimator
     leaves to the data is therefore fixed for all fits: δ0 of the stress, and delta of
@@ -125,7 +125,7 @@ def select_n_clusters(
     >>> selection.best
     4
     >>> print(selection.reason)
-    4 clusters by stability and peaks; undecided: nonspecificity.
+    4 clusters by peaks and stability; undecided: nonspecificity.
     """
     numbers = _checked_numbers(n_clusters)
     wanted = _checked_criteria(criteria)
@@ -233,8 +233,8 @@ def _judge_nonspecificity(tried: _Range) -> Verdict:
 
 
 _JUDGES: dict[str, Callable[[_Range], Verdict]] = {
-    "stability": _judge_stability,
     "peaks": _judge_peaks,
+    "stability": _judge_stability,
     "stress": _judge_stress,
     "nonspecificity": _judge_nonspecificity,
 }

@@ -68,10 +68,10 @@ def select_dissimilarity_quantile(
     >>> X, _ = make_four_class(120, random_state=0)
     >>> model = NNEVCLUS(4, focal_sets="singletons", n_init=2)
     >>> selection = select_dissimilarity_quantile(
-    ...     model, X, [0.1, 0.4], n_resamples=4, random_state=0
+    ...     model, X, [0.3, 0.5], n_resamples=4, random_state=0
     ... )
     >>> selection.best
-    0.4
+    0.5
     """
     values = _checked_quantiles(quantiles)
     given = {

@@ -1,11 +1,13 @@
 """A grid search that knows pairs of objects, partial labels and the scale δ0."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 
@@ -104,11 +106,14 @@ class CredalSearchCV(GridSearchCV):
     >>> from credalis.datasets import make_four_class
     >>> from credalis.model_selection import CredalSearchCV
     >>> X, _ = make_four_class(100, random_state=0)
-    >>> model = NNEVCLUS(4, n_init=1, max_iter=50, tol=1e-3)
-    >>> grid = {"weight_decay": [0.0, 1.0]}
+    >>> model = NNEVCLUS(4, focal_sets="singletons", n_init=1, tol=1e-3)
+    >>> grid = {"weight_decay": [0.0, 0.01]}
     >>> best = CredalSearchCV(model, grid, cv=3, random_state=0)
-    >>> best.fit(X, must_link=[(0, 1), (0, 2)]).best_params_
-    {'weight_decay': 0.0}
+    >>> best = best.fit(X, must_link=[(0, 1), (0, 2)])
+    >>> best.cv_results_["split0_test_score"].shape
+    (2,)
+    >>> best.best_estimator_.partition_
+    CredalPartition(100 objects, 4 clusters, 6 focal sets)
     """
 
     def __init__(
@@ -192,7 +197,7 @@ class CredalSearchCV(GridSearchCV):
         search = GridSearchCV(
             _FoldEstimator(clusterer.estimator, clusterer.prefix, information),
             self.param_grid,
-            scoring=self.scoring,
+            scoring=_on_estimators(self.scoring),
             cv=self._folds(fold_seed, n_samples),
             refit=self.refit,
             n_jobs=self.n_jobs,
@@ -265,8 +270,8 @@ def search(
     >>> from credalis.datasets import make_four_class
     >>> from credalis.model_selection import search
     >>> X, _ = make_four_class(100, random_state=0)
-    >>> model = NNEVCLUS(4, n_init=1, max_iter=50, tol=1e-3)
-    >>> grid = {"hidden_layer_sizes": [(1,), (10,)]}
+    >>> model = NNEVCLUS(4, focal_sets="singletons", n_init=1, tol=1e-3)
+    >>> grid = {"hidden_layer_sizes": [(2,), (10,)]}
     >>> found = search(model, grid, X, must_link=[(0, 1)], cv=3, random_state=0)
     >>> found.best_params_
     {'hidden_layer_sizes': (10,)}
@@ -325,6 +330,28 @@ class _FoldEstimator(BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return True
+
+
+class _OnEstimator:
+    """A scorer that is shown the user's estimator."""
+
+    def __init__(self, scorer: Callable[..., Any]) -> None:
+        self.scorer = scorer
+
+    def __call__(self, fitted: Any, *args: Any, **kwargs: Any) -> Any:
+        inner = fitted.estimator if isinstance(fitted, _FoldEstimator) else fitted
+        return self.scorer(inner, *args, **kwargs)
+
+
+def _on_estimators(scoring: Any) -> Any:
+    """The same scoring for estimators that know the rest of the rows."""
+    if scoring is None:
+        return None
+    if isinstance(scoring, (list, tuple, set)):
+        scoring = {name: name for name in scoring}
+    if isinstance(scoring, Mapping):
+        return {name: _on_estimators(each) for name, each in scoring.items()}
+    return _OnEstimator(get_scorer(scoring) if isinstance(scoring, str) else scoring)
 
 
 def _check_scores(clusterer: Clusterer, param_grid: Any) -> None:
