@@ -283,15 +283,16 @@ def test_labels_bound_the_numbers_from_below(network):
     assert len(selection) == 3
 
 
-def test_clusters_without_objects_are_counted():
-    X = np.repeat([[0.0, 0.0], [5.0, 5.0], [9.0, 0.0]], 20, axis=0)
-    X[:3] += 0.01
-    model = NNEVCLUS(focal_sets="singletons", n_init=1, max_iter=50)
-    selection = select_n_clusters(model, X, [2, 4], n_resamples=3, random_state=0)
-    n_nonempty = selection.columns()["n_nonempty"]
-    assert (n_nonempty <= [2, 4]).all()
-    if n_nonempty[1] < 4:
-        assert selection.votes["stability"].value != 4
+def test_numbers_with_empty_clusters_are_not_preferred(recorder):
+    class Parity(recorder):
+        def predict(self, X):
+            return np.rint(X[:, 0]).astype(int) % 2
+
+    X = np.column_stack([np.arange(30.0), np.zeros(30)])
+    selection = select_n_clusters(Parity(), X, [2, 3], criteria="stability")
+    assert selection.curves["stability"].tolist() == [1, 1]
+    assert selection.columns()["n_nonempty"].tolist() == [2, 2]
+    assert selection.best == 2
 
 
 def test_warnings_are_told_once_with_their_number():
@@ -349,6 +350,7 @@ def test_frames_in_and_tables_out(frame):
         ({"estimator": StandardScaler()}, "estimator must have the parameter n_clus"),
         ({"estimator": "ECM"}, "estimator must be a clusterer or a pipeline"),
         ({"X": 3}, "X must have rows, got int"),
+        ({"X": [[0.0], [np.nan], [1.0], [2.0]]}, "Input X contains NaN"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -82,6 +83,34 @@ def test_both_axes_of_a_matrix_are_restricted(recorder, seen):
         rows = each["rows"]
         np.testing.assert_array_equal(each["X"], matrix[np.ix_(rows, rows)])
         assert len(each["must_link"]) == (0 in rows and 9 in rows)
+
+
+def test_dissimilarities_are_restricted_too(recorder, seen):
+    X = np.column_stack([np.arange(10), np.zeros(10)])
+    matrix = cdist(X, X)
+    search(
+        recorder(),
+        {"power": [0, 1]},
+        X,
+        dissimilarities=matrix,
+        scoring=lambda fitted, X, y=None: -fitted.power,
+        cv=2,
+    )
+    for each in seen:
+        rows = each["rows"]
+        np.testing.assert_array_equal(
+            each["dissimilarities"], matrix[np.ix_(rows, rows)]
+        )
+
+
+def test_metadata_routing_changes_nothing(recorder, seen):
+    X = np.column_stack([np.arange(12), np.zeros(12)])
+    with config_context(enable_metadata_routing=True):
+        search(recorder(), {"power": [0]}, X, must_link=MUST, cv=2, random_state=0)
+    assert len(seen) == 3
+    for each in seen:
+        inside = {p for p in as_sets(MUST) if p <= set(each["rows"].tolist())}
+        assert as_sets(each["rows"][each["must_link"]]) == inside
 
 
 def test_without_side_information_it_is_grid_search(blobs, network):
@@ -222,6 +251,7 @@ def test_a_clusterer_without_score_needs_scoring(blobs):
         ({"must_link": [(0, 60)]}, "must_link must hold row numbers from 0 to 59"),
         ({"partial_labels": [0]}, "partial_labels must have one entry for each"),
         ({"must_link": [(0, 1)], "cannot_link": [(1, 0)]}, "must_link joins them"),
+        ({"dissimilarities": np.ones((60, 60))}, "scoring must be given with dissim"),
         ({"cv": 1}, "cv must be an integer >= 2"),
         ({"cv": 61}, "cv must be an integer >= 2 and <= 60"),
     ],

@@ -146,7 +146,7 @@ def fit_all(
         results[k] = result
         told.update(messages)
     for (category, text), count in told.items():
-        warnings.warn(f"{text} ({count} of {len(fits)} fits)", category, stacklevel=3)
+        warnings.warn(f"{text} ({count} of {len(fits)} fits)", category, stacklevel=4)
     return results
 
 
@@ -180,7 +180,11 @@ def settled(
     )
     fitted = fit_quietly(Fit(quick, seed=0), X, information)
     inner = clusterer.inside(fitted)
-    fixed = {k: float(getattr(inner, v)) for k, v in attributes.items()}
+    fixed = {
+        name: float(getattr(inner, attribute))
+        for name, attribute in attributes.items()
+        if hasattr(inner, attribute)
+    }
     return clusterer.with_parameters(**fixed), fixed
 
 

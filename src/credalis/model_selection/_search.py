@@ -45,9 +45,9 @@ class CredalSearchCV(GridSearchCV):
 
     A `GridSearchCV` with three differences:
 
-    - `fit` takes partial labels and pairs of row numbers. In every fold, pairs with an
-      end outside of it are left out and the others renumbered; `GridSearchCV` would
-      hand on wrong row numbers.
+    - `fit` takes partial labels, pairs of row numbers and dissimilarities. In every
+      fold, pairs with an end outside of it are left out and the others renumbered;
+      `GridSearchCV` would hand on wrong row numbers.
     - Without `scoring`, candidates are compared by their own ``score``, the negative
       stress on rows left out. Stress is comparable only at equal δ0 (with δ0 very small
       or very large, trivial partitions are perfect), so δ0 is taken from a fit of
@@ -151,6 +151,7 @@ class CredalSearchCV(GridSearchCV):
         partial_labels=None,
         must_link=None,
         cannot_link=None,
+        dissimilarities=None,
         **fit_params,
     ):
         """Search the grid.
@@ -166,6 +167,9 @@ class CredalSearchCV(GridSearchCV):
             Known clusters, -1 for unknown.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Pairs of row numbers of X.
+        dissimilarities : array-like, default=None
+            Dissimilarities of the same objects, as a square matrix or as a condensed
+            vector; `scoring` has to be given then.
         **fit_params
             Other arguments of the estimator's `fit`, as in `GridSearchCV`.
 
@@ -180,6 +184,7 @@ class CredalSearchCV(GridSearchCV):
             "partial_labels": partial_labels,
             "must_link": must_link,
             "cannot_link": cannot_link,
+            "dissimilarities": dissimilarities,
         }
         information = SideInformation(n_samples, given)
         clusterer = Clusterer.find(self.estimator)
@@ -189,6 +194,11 @@ class CredalSearchCV(GridSearchCV):
         )
         self.fixed_params_ = {}
         if self.scoring is None:
+            if dissimilarities is not None:
+                raise ValueError(
+                    "scoring must be given with dissimilarities, which are not known "
+                    "between the rows of different folds"
+                )
             _check_scores(clusterer, self.param_grid)
             clusterer, fixed = settled(
                 clusterer, X, information, names=("dissimilarity_scale",)
@@ -240,6 +250,7 @@ def search(
     partial_labels: ArrayLike | None = None,
     must_link: ArrayLike | None = None,
     cannot_link: ArrayLike | None = None,
+    dissimilarities: ArrayLike | None = None,
     scoring: Any = None,
     cv: Any = 5,
     refit: Any = True,
@@ -256,7 +267,7 @@ def search(
     ----------
     estimator, param_grid, scoring, cv, refit, n_jobs, random_state
         As in `CredalSearchCV`.
-    X, y, partial_labels, must_link, cannot_link
+    X, y, partial_labels, must_link, cannot_link, dissimilarities
         As in `CredalSearchCV.fit`.
 
     Returns
@@ -293,6 +304,7 @@ def search(
         partial_labels=partial_labels,
         must_link=must_link,
         cannot_link=cannot_link,
+        dissimilarities=dissimilarities,
     )
 
 
