@@ -17,7 +17,7 @@ LAYERS = [
     {"network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
-    {"_compare", "io", "report"},
+    {"_compare", "io", "model_selection", "report"},
     {"cli"},
     {"__main__"},
 ]

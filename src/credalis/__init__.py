@@ -16,6 +16,7 @@ from credalis import (
     datasets,
     metric_learning,
     metrics,
+    model_selection,
     peaks,
     plots,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "load",
     "metric_learning",
     "metrics",
+    "model_selection",
     "peaks",
     "plots",
     "report",

@@ -95,13 +95,28 @@ class DeltaBel:
         values.setflags(write=False)
         return values
 
+    @cached_property
+    def drops(self) -> Array:
+        """√k log(p_k / p_{k+1}) of the k-th largest `importance` p, for k from 2 to √n.
+
+        The factor is there because drops between objects that are no centres become
+        smaller as k grows. Copies of an object count once. Shape (n_drops,).
+        """
+        ranked = self.importance[self._ranked(self.delta > 0)]
+        n_most = min(int(np.sqrt(len(self))), len(ranked) - 1)
+        numbers = np.arange(2, n_most + 1)
+        # Zeros are no centres: the drop to the first of them is infinite.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            drops = np.sqrt(numbers) * np.log(ranked[1:n_most] / ranked[2 : n_most + 1])
+        values = np.where(np.isnan(drops), 0.0, drops)
+        values.setflags(write=False)
+        return values
+
     def suggest(self, n_clusters: int | None = None) -> Indices:
         """Row numbers of likely centres, the most important one first.
 
-        These are the objects with the largest `importance` p. Without a number of
-        clusters, it is the k from 2 to √n for which the drop after the k-th value,
-        √k log(p_k / p_{k+1}), is largest. The factor is there because drops between
-        objects that are no centres become smaller as k grows.
+        These are the objects with the largest `importance`. Without a number of
+        clusters, it is the one after which the drop is largest, see `drops`.
 
         Parameters
         ----------
@@ -117,7 +132,7 @@ class DeltaBel:
         candidates = self._ranked(self.delta > 0)
         n_distinct = max(1, len(candidates))
         if n_clusters is None:
-            n_clusters = self._largest_drop(self.importance[candidates])
+            n_clusters = 2 + int(self.drops.argmax()) if len(self.drops) else 2
         if check_integer("n_clusters", n_clusters, at_least=2) > n_distinct:
             raise ValueError(
                 "n_clusters must not exceed the number of distinct objects, "
@@ -146,17 +161,6 @@ class DeltaBel:
         """Row numbers of the chosen objects by decreasing importance."""
         rows = np.flatnonzero(chosen)
         return rows[np.argsort(-self.importance[rows], kind="stable")]
-
-    def _largest_drop(self, ranked: Array) -> int:
-        """Number of values before the largest drop of decreasing values, at least 2."""
-        n_most = min(int(np.sqrt(len(self))), len(ranked) - 1)
-        if n_most < 3:
-            return 2
-        numbers = np.arange(2, n_most + 1)
-        # Zeros are no centres: the drop to the first of them is infinite.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            drops = -np.diff(np.log(ranked[1 : n_most + 1]))
-        return int(numbers[np.argmax(np.nan_to_num(np.sqrt(numbers) * drops))])
 
 
 def delta_bel(

@@ -21,6 +21,10 @@ estimator = SimpleNamespace(
 plots.ContourDisplay.from_estimator(estimator, [[0, 1], [1, 0]], grid_resolution=4)
 plots.ShepardDisplay.from_partition(partition, [1.0, 2.0, 3.0], scale=2.0)
 plots.DeltaBelDisplay.from_data([[0.0], [1.0], [5.0], [6.0]])
+plots.SelectionDisplay(
+    parameter="n_clusters", values=[2, 3], curves={"stability": [0.5, 0.9]}, errors={},
+    preferred={}, reasons={}, best=None, reason="",
+)
 assert "matplotlib" not in sys.modules
 """
 

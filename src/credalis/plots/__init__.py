@@ -11,6 +11,7 @@ from credalis.plots._delta_bel import DeltaBelDisplay
 from credalis.plots._history import HistoryDisplay
 from credalis.plots._mass import MassDisplay
 from credalis.plots._partition import CredalPartitionDisplay
+from credalis.plots._selection import SelectionDisplay
 from credalis.plots._shepard import ShepardDisplay
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "DeltaBelDisplay",
     "HistoryDisplay",
     "MassDisplay",
+    "SelectionDisplay",
     "ShepardDisplay",
 ]

@@ -1,0 +1,224 @@
+"""Many fits of one estimator, at the same time and with seeds drawn beforehand."""
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+
+from credalis._checks import check_integer, check_number
+from credalis.model_selection._clusterer import Clusterer
+from credalis.model_selection._criteria import certain_clusters, stability
+from credalis.model_selection._side_information import (
+    Rows,
+    SideInformation,
+    number_of_rows,
+    take_rows,
+)
+
+_MAX_SEED = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """One fit to be made.
+
+    Attributes
+    ----------
+    clusterer : Clusterer
+        What is fitted.
+    seed : int
+        Seed of this fit.
+    rows : array of int, or None
+        Rows it is fitted to; None stands for all.
+    """
+
+    clusterer: Clusterer
+    seed: int
+    rows: Rows | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Resamples:
+    """Random parts of the rows, and a seed for the fits to each."""
+
+    rows: list[Rows]
+    seeds: list[int]
+
+
+def checked_task(
+    estimator: Any, X: Any, given: Mapping[str, Any], parameter: str
+) -> tuple[Clusterer, SideInformation]:
+    """The clusterer that has this parameter, and what is known about the rows."""
+    clusterer = Clusterer.find(estimator)
+    clusterer.require(parameter)
+    information = SideInformation(number_of_rows(X), given)
+    information.check_used_by(clusterer)
+    return clusterer, information
+
+
+def draw_resamples(
+    n_samples: int, n_resamples: int, share: float, rng: np.random.RandomState
+) -> tuple[int, Resamples]:
+    """A seed for the fits to all rows, and random parts of the rows."""
+    check_integer("n_resamples", n_resamples, at_least=3)
+    check_number("resample_share", share, at_least=0.5, at_most=0.95)
+    seed = int(rng.randint(_MAX_SEED))
+    size = max(2, round(share * n_samples))
+    rows = [
+        np.sort(rng.choice(n_samples, size, replace=False)) for _ in range(n_resamples)
+    ]
+    return seed, Resamples(rows, rng.randint(_MAX_SEED, size=n_resamples).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Fits of several candidates.
+
+    Attributes
+    ----------
+    estimators : list
+        Fitted to all rows.
+    clusterers : list
+        The clusterers in them.
+    stability, error : array of shape (n_candidates,)
+        Agreement of the fits to the resamples, and its standard error; NaN without
+        resamples.
+    """
+
+    estimators: list[Any]
+    clusterers: list[Any]
+    stability: NDArray[np.float64]
+    error: NDArray[np.float64]
+
+
+def sweep(
+    candidates: Sequence[Clusterer],
+    X: Any,
+    information: SideInformation,
+    *,
+    seed: int,
+    resamples: Resamples | None,
+    n_jobs: int | None,
+) -> Sweep:
+    """Fit each candidate to all rows and to each of the resamples."""
+    rows, seeds = (resamples.rows, resamples.seeds) if resamples else ([], [])
+    whole = [Fit(each, seed) for each in candidates]
+    parts = [
+        Fit(each, own_seed, own_rows)
+        for each in candidates
+        for own_seed, own_rows in zip(seeds, rows, strict=True)
+    ]
+    results = fit_all([*whole, *parts], X, information, n_jobs)
+    estimators, certain = results[: len(whole)], results[len(whole) :]
+    per_candidate = np.full((len(candidates), 2), np.nan)
+    if rows:
+        for k in range(len(candidates)):
+            own = certain[k * len(rows) : (k + 1) * len(rows)]
+            per_candidate[k] = stability(own, rows)
+    return Sweep(
+        estimators,
+        [own.inside(each) for own, each in zip(candidates, estimators, strict=True)],
+        *per_candidate.T,
+    )
+
+
+def fit_all(
+    fits: Sequence[Fit], X: Any, information: SideInformation, n_jobs: int | None
+) -> list[Any]:
+    """Fitted estimators for fits to all rows, certain clusters for fits to some.
+
+    What the fits warn of is told once, with the number of fits it concerns.
+    """
+    # The largest numbers of clusters take longest: first, so that none is waited for.
+    order = sorted(range(len(fits)), key=lambda k: -_cost(fits[k]))
+    outcomes = Parallel(n_jobs=n_jobs)(
+        delayed(_fit)(fits[k], X, information) for k in order
+    )
+    results: list[Any] = [None] * len(fits)
+    told: Counter = Counter()
+    for k, (result, messages) in zip(order, outcomes, strict=True):
+        results[k] = result
+        told.update(messages)
+    for (category, text), count in told.items():
+        warnings.warn(f"{text} ({count} of {len(fits)} fits)", category, stacklevel=4)
+    return results
+
+
+def fit_quietly(fit: Fit, X: Any, information: SideInformation) -> Any:
+    """A fitted estimator, whatever the fit warns of."""
+    return _fit(fit, X, information)[0]
+
+
+def settled(
+    clusterer: Clusterer,
+    X: Any,
+    information: SideInformation,
+    names: Iterable[str],
+) -> tuple[Clusterer, dict[str, float]]:
+    """Scales that are left to the data, fixed at what they are for all rows.
+
+    Returns
+    -------
+    clusterer : Clusterer
+        With these parameters set.
+    fixed : dict
+        The parameters and their values.
+    """
+    attributes = {k: v for k, v in clusterer.open_scales().items() if k in names}
+    if not attributes:
+        return clusterer, {}
+    # A scale is known before the first iteration.
+    short = {"n_init": 1, "max_iter": 1}
+    quick = clusterer.with_parameters(
+        **{k: v for k, v in short.items() if k in clusterer.parameters}
+    )
+    fitted = fit_quietly(Fit(quick, seed=0), X, information)
+    inner = clusterer.inside(fitted)
+    fixed = {
+        name: float(getattr(inner, attribute))
+        for name, attribute in attributes.items()
+        if hasattr(inner, attribute)
+    }
+    return clusterer.with_parameters(**fixed), fixed
+
+
+def _cost(fit: Fit) -> int:
+    return fit.clusterer.parameters.get("n_clusters", 0)
+
+
+def _fit(
+    fit: Fit, X: Any, information: SideInformation
+) -> tuple[Any, set[tuple[type[Warning], str]]]:
+    """One fit, possibly in another process, and what it warns of."""
+    is_whole = fit.rows is None
+    estimator = fit.clusterer.with_seed(fit.seed, only_missing=is_whole)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator = _fitted(estimator, fit.clusterer.prefix, X, fit.rows, information)
+    messages = {(each.category, str(each.message)) for each in caught}
+    if is_whole:
+        return estimator, messages
+    return certain_clusters(fit.clusterer.inside(estimator).partition_), messages
+
+
+def _fitted(
+    estimator: Any,
+    prefix: str,
+    X: Any,
+    rows: NDArray[np.intp] | None,
+    information: SideInformation,
+) -> Any:
+    """The estimator, fitted to some rows and what is known about them."""
+    if rows is None:
+        rows = np.arange(information.n_samples)
+    else:
+        is_pairwise = get_tags(estimator).input_tags.pairwise
+        X = take_rows(X, rows, is_pairwise=is_pairwise)
+    known = {prefix + k: v for k, v in information.of(rows).items()}
+    return estimator.fit(X, **known)
