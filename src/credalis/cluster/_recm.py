@@ -363,4 +363,12 @@ def recm_coefficients(
     previous : array of shape (n_clusters, n_samples)
         Coefficients that a cluster without mass keeps.
     """
-    return ecm_centers(weights.sum(axis=1), weights, focal_sets, alpha, previous)
+    # They depend linearly on weights and previous coefficients: solving for the two
+    # matrices of this map has far fewer right-hand sides than objects.
+    n_sets, n_clusters = len(focal_sets), len(previous)
+    of_weights = np.eye(n_sets, n_sets + n_clusters)
+    of_previous = np.eye(n_clusters, n_sets + n_clusters, k=n_sets)
+    linear = ecm_centers(
+        weights.sum(axis=1), of_weights, focal_sets, alpha, of_previous
+    )
+    return linear[:, :n_sets] @ weights + linear[:, n_sets:] @ previous
