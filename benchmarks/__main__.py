@@ -4,10 +4,15 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import ecm, indices, nnevclus
+from benchmarks import ecm, indices, nnevclus, relational
 from benchmarks.harness import Skipped, environment, table
 
-BENCHMARKS = {"ecm": ecm.run, "indices": indices.run, "nnevclus": nnevclus.run}
+BENCHMARKS = {
+    "ecm": ecm.run,
+    "indices": indices.run,
+    "nnevclus": nnevclus.run,
+    "relational": relational.run,
+}
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -52,3 +52,14 @@ def benchmark_data():
         return bunch.data, bunch.target
 
     return read
+
+
+@pytest.fixture(scope="session")
+def protein():
+    """Dissimilarities of 213 proteins, and their classes."""
+    if not os.environ.get("CREDALIS_DATA"):
+        pytest.skip("CREDALIS_DATA does not name a directory of benchmark data")
+    from credalis.datasets import fetch_benchmark
+
+    bunch = fetch_benchmark("protein", download_if_missing=False)
+    return bunch.dissimilarities, bunch.target

@@ -56,7 +56,7 @@ ESTIMATORS = [
     RECM(),
     RECM(n_clusters=3, metric="manhattan", squared=True, beta=1.2, init="random"),
     ECMdd(),
-    ECMdd(n_clusters=3, prototypes="weighted", alpha=1.0, beta=1.5, zeta=0.5),
+    ECMdd(n_clusters=3, prototypes="weighted", alpha=1.0, beta=1.3, zeta=0.5),
     MECM(),
     MECM(n_clusters=3, power=2, meta_dissimilarity="prototype", init="random"),
     ECM(n_clusters=3, metric="adaptive", init="peaks"),

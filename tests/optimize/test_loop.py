@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from credalis.optimize import iterate
+from credalis.optimize import iterate, iterate_to_best
 
 
 def newton_step(x):
@@ -56,3 +56,42 @@ def test_every_iteration_is_reported():
         report=lambda iteration, loss: seen.append((iteration, loss)),
     )
     assert seen == list(enumerate(trace.losses.tolist(), start=1))
+
+
+def test_another_test_can_end_the_loop():
+    trace = iterate(
+        lambda x: (x / 2, 1.0),
+        1.0,
+        tol=0.0,
+        max_iter=50,
+        has_settled=lambda before, after: before - after < 0.1,
+    )
+    # The loss stands still all the time and does not count.
+    assert trace.converged
+    assert trace.state == 0.0625
+
+
+def test_the_best_state_is_kept_when_the_loss_goes_up():
+    losses = [5.0, 3.0, 4.0, 2.0, 6.0, 7.0, 8.0, 9.0]
+
+    def step(i):
+        return i + 1, losses[i]
+
+    trace = iterate_to_best(step, 0, tol=0.0, max_iter=50, patience=3)
+    assert trace.converged
+    assert trace.state == 4
+    assert trace.losses.tolist() == [5.0, 3.0, 3.0, 2.0, 2.0, 2.0, 2.0]
+    assert trace.loss == 2.0
+
+
+def test_the_best_state_is_kept_when_time_is_up():
+    trace = iterate_to_best(
+        lambda i: (i + 1, abs(i - 1.0)), 0, tol=0.0, max_iter=3, patience=5
+    )
+    assert not trace.converged
+    assert (trace.state, trace.loss) == (2, 0.0)
+
+
+def test_a_loss_that_is_not_finite_is_refused_on_the_way_to_the_best():
+    with pytest.raises(ValueError, match="must stay finite"):
+        iterate_to_best(lambda x: (x, np.nan), 0.0, tol=0.0, max_iter=5, patience=2)

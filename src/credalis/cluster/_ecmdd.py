@@ -62,8 +62,10 @@ default="auto"
         refusing it. `predict` and ``partition_`` use the rows as they are given.
     alpha : float, default=2.0
         Exponent of the cardinality: the larger, the less mass on large sets.
-    beta : float, default=2.0
-        Exponent of the masses, > 1: the larger, the less certain the result.
+    beta : float, default=1.2
+        Exponent of the masses, > 1: the larger, the less certain the result. Published
+        experiments took 2 for beta and psi; with weighted prototypes all clusters then
+        get the same weights on most data, which is warned about.
     delta : float or "auto", default="auto"
         Distance to noise. "auto" takes as cost of noise the 0.95 quantile of the
         dissimilarities to the nearest prototype of hard clusters of the objects that
@@ -71,8 +73,9 @@ default="auto"
     delta_exponent : {1, 2}, default=2
         Whether a unit of mass on ∅ costs δ² or δ.
     eta, gamma : float, default=1.0
-        η and γ, for ``prototypes="single"``.
-    psi : float, default=2.0
+        η and γ, for ``prototypes="single"``. η has the unit of the dissimilarities,
+        since it makes a mean comparable with a variance.
+    psi : float, default=1.2
         ψ > 1, for ``prototypes="weighted"``: the larger, the more objects count.
     xi, zeta : float, default=5.0 and 0.0
         ξ and ζ, for ``prototypes="weighted"``.
@@ -149,12 +152,12 @@ default="k-medoids"
         metric="euclidean",
         symmetrize=False,
         alpha=2.0,
-        beta=2.0,
+        beta=1.2,
         delta="auto",
         delta_exponent=2,
         eta=1.0,
         gamma=1.0,
-        psi=2.0,
+        psi=1.2,
         xi=5.0,
         zeta=0.0,
         init="k-medoids",

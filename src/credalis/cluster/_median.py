@@ -15,6 +15,7 @@ from credalis.cluster._single_medoids import (
     position,
     set_medoids,
     single_update,
+    weighted_sums,
 )
 
 # Entries of one temporary array in the search for medoids.
@@ -22,6 +23,9 @@ _BLOCK_ENTRIES = 2**17
 
 # The objects that stand for sets are chosen as in ECMdd, with its default eta.
 _MEAN_WEIGHT = 1.0
+
+# Relative error of sums of many dissimilarities.
+_ROUNDING = 1e-9
 
 META_DISSIMILARITIES = ("mean", "prototype")
 UPDATE_TERMS = ("all", "single")
@@ -157,19 +161,65 @@ class MedianMedoids:
         return medoids
 
     def _best_medoid(self, k, matrix, medoids, weights, focal_sets, to_sets) -> int:
-        """The object that makes J lowest as medoid of cluster k."""
+        """The object that makes J lowest as medoid of cluster k.
+
+        Candidates are tried in the order of lower bounds of their costs, as long as a
+        bound is below the lowest cost so far.
+        """
         are_apart = np.all(matrix[np.delete(medoids, k)] > 0, axis=0)
-        candidates = np.union1d(np.flatnonzero(are_apart), medoids[k])
-        costs = np.empty(len(candidates))
+        candidates = np.flatnonzero(are_apart)
+        settings = (k, matrix, medoids, weights, focal_sets, to_sets)
+        bounds = self._bounds(*settings)[candidates]
+        order = np.argsort(bounds, kind="stable")
+        best = int(medoids[k])
+        lowest = self._candidate_costs(np.array([best]), *settings)[0]
         n_rows = max(1, _BLOCK_ENTRIES // len(matrix))
-        for start in range(0, len(candidates), n_rows):
-            block = slice(start, start + n_rows)
-            costs[block] = self._candidate_costs(
-                candidates[block], k, matrix, medoids, weights, focal_sets, to_sets
-            )
-        best = costs.argmin()
-        now = np.searchsorted(candidates, medoids[k])
-        return candidates[best] if costs[best] < costs[now] else medoids[k]
+        for start in range(0, len(order), n_rows):
+            block = order[start : start + n_rows]
+            if bounds[block[0]] >= lowest:
+                break
+            costs = self._candidate_costs(candidates[block], *settings)
+            if costs.min() < lowest:
+                best, lowest = int(candidates[block[costs.argmin()]]), costs.min()
+        return best
+
+    def _bounds(
+        self, k, matrix, medoids, weights, focal_sets, to_sets
+    ) -> NDArray[np.float64]:
+        """Lower bounds of `_candidate_costs`, of all objects: without ρ_ij.
+
+        What is left is, for power 1, a sum of dissimilarities with weights, and for
+        power 2 one of dissimilarities and of their squares.
+        """
+        linear, quadratic = np.zeros((2, len(matrix)))
+        constant = 0.0
+        for j, subset in enumerate(focal_sets):
+            if k not in subset:
+                continue
+            # f_ij is then scale * (τ(x_i, x_p) + rest_i).
+            scale, rest = 1.0, np.zeros(len(matrix))
+            if len(subset) > 1:
+                scale = self.gamma / ((self.gamma + 1) * len(subset))
+                rest = matrix[medoids[[each for each in subset if each != k]]].sum(0)
+                if to_sets is not None:
+                    constant += self._fixed(to_sets[j]) @ weights[j]
+                    continue
+            if self.power == 1:
+                linear += scale * weights[j]
+                constant += scale * (rest @ weights[j])
+            else:
+                quadratic += scale**2 * weights[j]
+                linear += 2 * scale**2 * rest * weights[j]
+                constant += scale**2 * (rest**2 @ weights[j])
+        bounds = linear @ matrix + constant
+        if self.power == 2:
+            bounds += weighted_sums(quadratic[None], matrix, 2)[0]
+        # Less by what rounding may have added.
+        return bounds * (1 - _ROUNDING)
+
+    def _fixed(self, to_set: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the object that stands for a set adds to the cost of the set."""
+        return (self.gamma / (self.gamma + 1) * to_set) ** self.power
 
     def _candidate_costs(
         self, candidates, k, matrix, medoids, weights, focal_sets, to_sets

@@ -369,4 +369,5 @@ def recm_coefficients(
     joint = size ** (alpha - 2) * weights.sum(axis=1)
     H = (members * joint[:, None]).T @ members
     B = (members * (size ** (alpha - 1))[:, None]).T @ weights
-    return previous + shortest_solution(H, B - H @ previous)
+    # Solving for the inverse has far fewer right-hand sides than there are objects.
+    return previous + shortest_solution(H, np.eye(len(H))) @ (B - H @ previous)

@@ -65,6 +65,13 @@ def robust_scale(
 def count_distinct(X: NDArray[np.float64], enough: int) -> int:
     """Number of distinct rows of X, counting no further than needed."""
     n_rows = 2 * enough
+    # Usually the first rows are enough, and sorting rows of many columns is slow.
+    distinct = X[:1]
+    for row in X[1:n_rows]:
+        if len(distinct) < enough and not (distinct == row).all(axis=1).any():
+            distinct = np.vstack([distinct, row])
+    if len(distinct) >= enough:
+        return len(distinct)
     while True:
         n_distinct = len(np.unique(X[:n_rows], axis=0))
         if n_distinct >= enough or n_rows >= len(X):

@@ -18,8 +18,10 @@ from credalis.cluster._scale import Core
 # from all members of a cluster would get all the weight.
 _FLOOR = 1e-10
 
-# Differences of weights below this share of the largest weight count as it.
+# Differences of the weights of an object below this share of its largest count as it.
 _SPREAD_FLOOR = 1e-6
+
+_SMALLEST = np.finfo(np.float64).tiny
 
 
 def cluster_weights(sums: NDArray[np.float64], psi: float) -> NDArray[np.float64]:
@@ -39,7 +41,7 @@ def cluster_weights(sums: NDArray[np.float64], psi: float) -> NDArray[np.float64
     array of shape (n_clusters, n_samples), rows sum to 1
     """
     floor = _FLOOR * sums.mean(axis=1, keepdims=True)
-    sums = np.maximum(sums, np.maximum(floor, np.finfo(float).tiny))
+    sums = np.maximum(sums, np.maximum(floor, _SMALLEST))
     weights = (sums.min(axis=1, keepdims=True) / sums) ** (1 / (psi - 1))
     return weights / weights.sum(axis=1, keepdims=True)
 
@@ -74,8 +76,9 @@ def set_weights(
             smallest = members.min(axis=0)
             values = (smallest / (smallest.max() or 1.0)) ** xi
             if zeta > 0:
-                spread = (members.max(axis=0) - smallest) / members.max()
-                values /= np.maximum(spread, _SPREAD_FLOOR) ** zeta
+                largest = members.max(axis=0)
+                spread = np.maximum(largest - smallest, _SPREAD_FLOOR * largest)
+                values /= np.maximum(spread / largest.max(), _SMALLEST) ** zeta
             total = values.sum()
             result[j] = values / total if total > 0 else 1 / len(values)
     return result
