@@ -4,10 +4,15 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import ecm, indices, nnevclus
+from benchmarks import ecm, indices, nnevclus, prototypes
 from benchmarks.harness import Skipped, environment, table
 
-BENCHMARKS = {"ecm": ecm.run, "indices": indices.run, "nnevclus": nnevclus.run}
+BENCHMARKS = {
+    "ecm": ecm.run,
+    "indices": indices.run,
+    "nnevclus": nnevclus.run,
+    "prototypes": prototypes.run,
+}
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -257,15 +257,36 @@ class PrototypeClusterer(BaseCredalClusterer):
     def _check_solution(self, problem, solution):
         spread = np.sqrt(problem.X.var(axis=0).sum())
         separation = pdist(solution.per_cluster["centers_"]).max(initial=0.0)
-        if self.n_clusters > 1 and separation < _COLLAPSED * spread:
-            warnings.warn(
-                f"the prototypes of all clusters coincide (largest distance "
-                f"{separation:.3g}, spread of the data {spread:.3g}): the partition "
-                "says nothing about the data. "
-                + self._collapse_advice.format(**self.get_params(deep=False)),
-                CollapseWarning,
-                stacklevel=4,
-            )
+        is_collapsed = separation < _COLLAPSED * spread
+        if self.n_clusters == 1 or not (
+            is_collapsed or self._is_collapsing(problem, solution)
+        ):
+            return
+        state = "coincide" if is_collapsed else "might as well coincide"
+        warnings.warn(
+            f"the prototypes of all clusters {state} (largest distance "
+            f"{separation:.3g}, spread of the data {spread:.3g}): the partition says "
+            "next to nothing about the data. "
+            + self._collapse_advice.format(**self.get_params(deep=False)),
+            CollapseWarning,
+            stacklevel=4,
+        )
+
+    def _is_collapsing(self, problem, solution):
+        """Whether all prototypes at one point would cost no more.
+
+        The last steps to that point are many and gain little: the stopping rule usually
+        ends a start long before.
+        """
+        if not (self._moves_centers and solution.trace.converged):
+            return False
+        model = self._model(self.focal_sets_, problem.delta)
+        centers = np.empty_like(self.centers_)
+        centers[:] = self.centers_.mean(axis=0)
+        sums, _ = self._sweep(problem, model)(
+            places(centers, self.metrics_, model), None
+        )
+        return sums.loss <= solution.trace.loss
 
     def _predict_masses(self, X):
         model = self._model(self.focal_sets_, self.delta_)
