@@ -4,13 +4,14 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import ecm, indices, nnevclus, relational
+from benchmarks import ecm, indices, nnevclus, prototypes, relational
 from benchmarks.harness import Skipped, environment, table
 
 BENCHMARKS = {
     "ecm": ecm.run,
     "indices": indices.run,
     "nnevclus": nnevclus.run,
+    "prototypes": prototypes.run,
     "relational": relational.run,
 }
 RESULTS = Path(__file__).parent / "results"

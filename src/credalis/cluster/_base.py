@@ -302,17 +302,22 @@ class BaseCredalClusterer(
             return solution, focal_sets
         return solution.renumbered(new_labels, np.arange(len(renamed))), renamed
 
-    def _warn_of_collapse(self, separation: float, spread: float) -> None:
-        """Warn if the prototypes of all clusters are the same point."""
-        if self.n_clusters > 1 and separation < _COLLAPSED * spread:
-            warnings.warn(
-                f"the prototypes of all clusters coincide (largest distance "
-                f"{separation:.3g}, spread of the data {spread:.3g}): the partition "
-                f"says nothing about the data. "
-                + self._collapse_advice.format(**self.get_params(deep=False)),
-                CollapseWarning,
-                stacklevel=5,
-            )
+    def _warn_of_collapse(
+        self, separation: float, spread: float, *, is_collapsing: bool = False
+    ) -> None:
+        """Warn if the prototypes of all clusters are the same point, or could be."""
+        is_collapsed = separation < _COLLAPSED * spread
+        if self.n_clusters == 1 or not (is_collapsed or is_collapsing):
+            return
+        state = "coincide" if is_collapsed else "might as well coincide"
+        warnings.warn(
+            f"the prototypes of all clusters {state} (largest distance "
+            f"{separation:.3g}, spread of the data {spread:.3g}): the partition says "
+            "next to nothing about the data. "
+            + self._collapse_advice.format(**self.get_params(deep=False)),
+            CollapseWarning,
+            stacklevel=5,
+        )
 
     def _warn(self, solution: Solution, n_iter: int) -> None:
         if solution.is_interrupted:

@@ -67,7 +67,8 @@ def set_costs(
     array of shape (n_focal_sets, n_samples), all positive
     """
     costs = np.maximum(squared_distances, SMALLEST_COST, out=squared_distances)
-    costs *= (np.maximum(focal_sets.cardinality, 1) ** alpha)[:, None]
+    if alpha != 0:
+        costs *= (np.maximum(focal_sets.cardinality, 1) ** alpha)[:, None]
     costs[focal_sets.cardinality == 0] = delta**2
     return costs
 

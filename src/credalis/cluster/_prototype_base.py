@@ -257,7 +257,27 @@ class PrototypeClusterer(BaseCredalClusterer):
 
     def _check_solution(self, problem, solution):
         separation = pdist(solution.per_cluster["centers_"]).max(initial=0.0)
-        self._warn_of_collapse(separation, np.sqrt(problem.X.var(axis=0).sum()))
+        self._warn_of_collapse(
+            separation,
+            np.sqrt(problem.X.var(axis=0).sum()),
+            is_collapsing=self._is_collapsing(problem, solution),
+        )
+
+    def _is_collapsing(self, problem, solution):
+        """Whether all prototypes at one point would cost no more.
+
+        The last steps to that point are many and gain little: the stopping rule usually
+        ends a start long before.
+        """
+        if not (self._moves_centers and solution.trace.converged):
+            return False
+        model = self._model(self.focal_sets_, problem.delta)
+        centers = np.empty_like(self.centers_)
+        centers[:] = self.centers_.mean(axis=0)
+        sums, _ = self._sweep(problem, model)(
+            places(centers, self.metrics_, model), None
+        )
+        return sums.loss <= solution.trace.loss
 
     def _predict_masses(self, X):
         model = self._model(self.focal_sets_, self.delta_)
