@@ -14,7 +14,8 @@ from credalis.plots._palette import BASE_COLORS, INK, SOFT_INK
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# What a criterion measures, and whether it is drawn on a logarithmic scale.
+# What a criterion measures, and whether it is drawn on a logarithmic scale. Its place
+# here is that of its colour.
 _MEASURES = {
     "stability": ("agreement of resamples", False),
     "peaks": ("drop after so many peaks", False),
@@ -180,8 +181,12 @@ class SelectionDisplay:
         """
         plt = import_pyplot(self)
         axes = self._new_axes(plt, title) if ax is None else self._checked_axes(ax)
-        for k, (panel, name) in enumerate(zip(axes, self.curves, strict=True)):
-            self._draw_panel(panel, name, BASE_COLORS[k % len(BASE_COLORS)])
+        places = {
+            name: k for k, name in enumerate(dict.fromkeys([*_MEASURES, *self.curves]))
+        }
+        for panel, name in zip(axes, self.curves, strict=True):
+            color = BASE_COLORS[places[name] % len(BASE_COLORS)]
+            self._draw_panel(panel, name, color)
         self._write_headlines(axes)
         self.axes_, self.figure_ = axes, axes[0].figure
         return self
