@@ -31,7 +31,7 @@ class KFDA(KernelLearner):
         1 / (2 · median squared distance), wider.
     degree, coef0 : int, default=3; float, default=1.0
         Parameters of the kernels "polynomial" and "sigmoid".
-    regularization : float, default=1e-3
+    regularization : float, default=0.1
         ε relative to the mean variance of the components within classes.
 
     Attributes
@@ -77,7 +77,7 @@ class KFDA(KernelLearner):
         gamma="scale",
         degree=3,
         coef0=1.0,
-        regularization=1e-3,
+        regularization=0.1,
     ):
         self.n_components = n_components
         self.kernel = kernel

@@ -17,6 +17,8 @@ Pairs = NDArray[np.intp]
 
 # Standard deviation of a random start, for pairs at a mean squared distance of 1.
 _START = 0.1
+# Pairs shorter than this, relative to the coordinates, are pairs of equal objects.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def learn_components(
     cannot_link: Pairs,
     n_components: int,
     settings: Settings,
-    rng: np.random.RandomState,
+    seed: int,
 ) -> GradientTrace:
     """L with the smallest loss found from random starts.
 
@@ -122,8 +124,8 @@ def learn_components(
         Rows of L.
     settings : Settings
         β, λ and how long to search.
-    rng : RandomState
-        Source of the starts.
+    seed : int
+        Seed of the starts.
 
     Returns
     -------
@@ -135,7 +137,7 @@ def learn_components(
     ends = points[np.concatenate([must_link, cannot_link])]
     lengths = np.sqrt(((ends[:, 0] - ends[:, 1]) ** 2).sum(axis=1))
     longest = lengths.max()
-    if longest == 0:
+    if longest <= _ROUNDING * np.abs(points).max():
         raise ValueError(
             "must_link and cannot_link must hold pairs of different rows of X, got "
             "only pairs of equal ones"
@@ -145,6 +147,7 @@ def learn_components(
         points / unit, must_link, cannot_link, settings.beta, settings.regularization
     )
     shape = (n_components, points.shape[1])
+    rng = np.random.RandomState(seed)
 
     def flat(parameters: Matrix) -> tuple[float, Matrix]:
         value, gradient = loss.value_and_gradient(parameters.reshape(shape))

@@ -107,11 +107,13 @@ class PCCA(LinearLearner):
         n_features = X.shape[1]
         n_components = self._count(n_features, min(_AUTO_COMPONENTS, n_features))
         rng = check_random_state(self.random_state)
+        # Drawn first: the starts do not depend on how the pairs were given.
+        seed = rng.randint(np.iinfo(np.int32).max)
         must, cannot = links("PCCA", y, must_link, cannot_link, len(X), rng)
         objects, must, cannot = _concerned(must, cannot)
         mean = X.mean(axis=0)
         trace = learn_components(
-            X[objects] - mean, must, cannot, n_components, settings, rng
+            X[objects] - mean, must, cannot, n_components, settings, seed
         )
         self._store(mean, trace.state)
         _keep_trace(self, trace)
@@ -220,13 +222,17 @@ class KPCCA(KernelLearner):
     def _learn(self, X, y, must_link, cannot_link):
         settings = Settings.of(self)
         rng = check_random_state(self.random_state)
+        # Drawn first: the starts do not depend on how the pairs were given.
+        seed = rng.randint(np.iinfo(np.int32).max)
         must, cannot = links("KPCCA", y, must_link, cannot_link, len(X), rng)
         objects, must, cannot = _concerned(must, cannot)
         largest = len(objects) - 1
         n_components = self._count(largest, min(_AUTO_COMPONENTS, largest))
         kernel = self._start_kernel(X, objects)
         coordinates, coefficients = kernel_components(kernel, np.abs(kernel).max())
-        trace = learn_components(coordinates, must, cannot, n_components, settings, rng)
+        trace = learn_components(
+            coordinates, must, cannot, n_components, settings, seed
+        )
         self._store(coefficients @ trace.state.T, kernel.mean(axis=0))
         _keep_trace(self, trace)
 
