@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from credalis import ECM, RECM, FocalSets
-from credalis.cluster._ecm import ecm_centers, ecm_costs
+from credalis.cluster._ecm import ecm_model
+from credalis.cluster._prototypes import costs, moments, places, updated_centers
 from credalis.cluster._recm import recm_coefficients, recm_costs
 from credalis.datasets import load_butterfly
 from credalis.exceptions import CollapseWarning
@@ -127,14 +128,17 @@ def test_distances_and_coefficients_are_those_of_ecm(problem):
     assert_allclose(coefficients.sum(axis=1), 1.0, atol=1e-9)
 
     start = equal @ X
-    centers = ecm_centers(weights.sum(axis=1), weights @ X, focal_sets, alpha, start)
+    model = ecm_model(focal_sets, alpha, 2.0, 3.0)
+    sums = moments(X, np.sqrt(weights).T, places(start, None, model), model)
+    centers = updated_centers(sums, model, start, None)
     assert_allclose(coefficients @ X, centers, atol=1e-8)
 
     products = coefficients @ cdist(X, X, "sqeuclidean")
-    costs = recm_costs(
+    relational = recm_costs(
         products, coefficients @ products.T, focal_sets, alpha, 3.0, floor=0.0
     )
-    assert_allclose(costs, ecm_costs(X, centers, focal_sets, alpha, 3.0), atol=1e-8)
+    expected = costs(X, places(centers, None, model), model)
+    assert_allclose(relational, expected, atol=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -190,8 +194,9 @@ def test_automatic_delta_is_about_that_of_ecm(blobs):
 def test_loss_is_the_objective_of_the_partition(blobs):
     recm = RECM(3, alpha=1.5, beta=1.7, random_state=0).fit(blobs)
     centers = recm.coefficients_ @ blobs
-    costs = ecm_costs(blobs, centers, recm.focal_sets_, 1.5, recm.delta_)
-    objective = (recm.partition_.masses.T**1.7 * costs).sum()
+    model = ecm_model(recm.focal_sets_, 1.5, 1.7, recm.delta_)
+    by_set = costs(blobs, places(centers, None, model), model)
+    objective = (recm.partition_.masses.T**1.7 * by_set).sum()
     assert recm.loss_ == pytest.approx(objective, rel=1e-9)
 
 

@@ -121,7 +121,7 @@ def test_a_transformer_gives_the_space_of_the_distances(estimator, data):
 
 def test_a_transformer_that_learns_from_labels_is_refused(estimator, data):
     estimator.set_params(metric=LinearDiscriminantAnalysis())
-    with pytest.raises(ValueError, match="learns from labels, which this estimator"):
+    with pytest.raises(ValueError, match="learns from labels or pairs, which this"):
         estimator.fit(data[0])
 
 
