@@ -1,4 +1,4 @@
-"""The README tells the truth: its code runs."""
+"""The README and the guide tell the truth: their code runs."""
 
 import os
 import re
@@ -6,21 +6,38 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
 
 
-def test_code_of_the_readme_runs(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs the code of a page in an empty directory and returns what it prints."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
-    blocks = re.findall(
-        r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S
-    )
-    assert len(blocks) >= 3
-    exec(compile("\n".join(blocks), "README.md", "exec"), {})
-    plt.close("all")
-    assert "Credal partition of 400 objects" in capsys.readouterr().out
+
+    def run_page(page):
+        text = page.read_text(encoding="utf-8")
+        blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+        assert blocks
+        exec(compile("\n".join(blocks), page.name, "exec"), {})
+        plt.close("all")
+        return capsys.readouterr().out
+
+    return run_page
+
+
+def test_code_of_the_readme_runs(run, tmp_path):
+    assert "Credal partition of 400 objects" in run(README)
     assert sorted(os.listdir(tmp_path)) == ["model.credalis", "report.html"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_code_of_the_guide_runs(run):
+    printed = run(ROOT / "docs" / "guide.md")
+    assert "EVCLUS" in printed
+    assert "4 clusters" in printed or "\n4 " in printed
 
 
 def test_pictures_of_the_readme_exist():

@@ -14,10 +14,17 @@ from sklearn.utils import check_consistent_length
 
 from credalis._checks import check_choice, check_integer
 from credalis.cluster import (
+    BCM,
+    BPEC,
+    CCM,
     ECM,
+    EVCLUS,
+    MECM,
     NNEVCLUS,
+    RECM,
     BaseCredalClusterer,
     Bootclus,
+    ECMdd,
     EkNNclus,
 )
 from credalis.metrics import (
@@ -34,11 +41,22 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-# What can be asked for by name. A "-bp" starts at the belief peaks.
+# What can be asked for by name. A "-bp" starts at the belief peaks. CECM is left out:
+# without pairs it is ECM.
 METHODS: dict[str, BaseCredalClusterer] = {
     "NNEVCLUS": NNEVCLUS(),
     "NNEVCLUS-bp": NNEVCLUS(init="peaks"),
+    "EVCLUS": EVCLUS(),
     "ECM": ECM(),
+    "ECM-bp": ECM(init="peaks"),
+    "RECM": RECM(),
+    "CCM": CCM(),
+    "CCM-bp": CCM(init="peaks"),
+    "BCM": BCM(),
+    "sECMdd": ECMdd(),
+    "wECMdd": ECMdd(prototypes="weighted"),
+    "MECM": MECM(),
+    "BPEC": BPEC(),
     "EkNNclus": EkNNclus(),
     "Bootclus": Bootclus(),
 }

@@ -286,7 +286,14 @@ default="auto"
             fitted["covariances_"] = mixture.covariances_
         else:
             per_cluster["covariances_"] = mixture.covariances_
-        return Solution(masses, trace, per_cluster, fitted, focal_sets)
+        return Solution(
+            masses,
+            trace,
+            per_cluster=per_cluster,
+            other=fitted,
+            focal_sets=focal_sets,
+            is_interrupted=trace.interrupted,
+        )
 
     def _fitted_masses(self, X, problem, solution):
         return solution.masses

@@ -249,6 +249,7 @@ class EkNNclus(RelationalInput, BaseCredalClusterer):
             trace=trace,
             other=fitted,
             focal_sets=focal_sets,
+            is_interrupted=trace.interrupted,
         )
 
     def _fitted_masses(self, X, problem, solution):

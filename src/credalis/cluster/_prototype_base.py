@@ -250,7 +250,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         return Solution(
             masses(problem.X, where, model),
             trace,
-            per_cluster,
+            per_cluster=per_cluster,
             other=other,
             is_interrupted=trace.interrupted,
         )

@@ -1,7 +1,7 @@
 """Several starts of an algorithm, of which the best is kept."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -40,6 +40,7 @@ class Solution:
 
     masses: NDArray[np.float64]
     trace: Trace
+    _: KW_ONLY
     per_cluster: dict[str, NDArray[Any]] = field(default_factory=dict)
     per_set: dict[str, NDArray[Any]] = field(default_factory=dict)
     other: dict[str, Any] = field(default_factory=dict)
