@@ -4,10 +4,17 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import ecm, indices, nnevclus
+from benchmarks import bootclus, ecm, eknnclus, evclust_port, indices, nnevclus
 from benchmarks.harness import Skipped, environment, table
 
-BENCHMARKS = {"ecm": ecm.run, "indices": indices.run, "nnevclus": nnevclus.run}
+BENCHMARKS = {
+    "bootclus": bootclus.run,
+    "ecm": ecm.run,
+    "eknnclus": eknnclus.run,
+    "evclust_port": evclust_port.run,
+    "indices": indices.run,
+    "nnevclus": nnevclus.run,
+}
 RESULTS = Path(__file__).parent / "results"
 
 
