@@ -4,11 +4,23 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import ecm, indices, nnevclus, prototypes, relational
+from benchmarks import (
+    bootclus,
+    ecm,
+    eknnclus,
+    evclust_port,
+    indices,
+    nnevclus,
+    prototypes,
+    relational,
+)
 from benchmarks.harness import Skipped, environment, table
 
 BENCHMARKS = {
+    "bootclus": bootclus.run,
     "ecm": ecm.run,
+    "eknnclus": eknnclus.run,
+    "evclust_port": evclust_port.run,
     "indices": indices.run,
     "nnevclus": nnevclus.run,
     "prototypes": prototypes.run,

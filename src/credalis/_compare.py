@@ -260,7 +260,8 @@ def compare(
     methods : iterable of str or estimator, or dict of str to estimator, default=None
         Names of estimators, as in "ECM" or, from the belief peaks, "NNEVCLUS-bp" (a
         wrong name is answered with a list of all), estimators, which are cloned, or
-        estimators under names of your own. None takes all that have a name.
+        estimators under names of your own. None takes all that have a name; among them
+        are slow ones, and ones whose memory grows with n².
     y : array-like of shape (n_samples,), default=None
         True classes. They are compared with the results; no method sees them.
     n_jobs : int, default=None
