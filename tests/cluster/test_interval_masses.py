@@ -10,7 +10,6 @@ from credalis.cluster._interval_masses import (
     SMALLEST_LOSS,
     IntervalFit,
     masses_of_new,
-    minimize_on_simplex,
 )
 from helpers import assert_decreasing
 
@@ -32,27 +31,6 @@ def random_intervals(rng, n_samples):
     lower = np.clip(middle - 0.5 * width, 0, 1)
     upper = np.clip(middle + 0.5 * width, 0, 1)
     return np.triu(lower) + np.triu(lower, 1).T, np.triu(upper) + np.triu(upper, 1).T
-
-
-@given(st.integers(0, 10_000), st.integers(1, 9), st.integers(1, 10), st.integers(1, 6))
-def test_solutions_on_the_simplex_are_optimal(seed, n_variables, rank, n_problems):
-    rng = np.random.default_rng(seed)
-    factors = rng.normal(size=(n_problems, rank, n_variables))
-    forms = factors.transpose(0, 2, 1) @ factors
-    linear = rng.normal(size=(n_problems, n_variables))
-    start = rng.dirichlet(np.ones(n_variables), n_problems)
-    found = minimize_on_simplex(forms, linear, start)
-    assert (found >= 0).all()
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    slopes = np.einsum("ijk,ik->ij", forms, found) - linear
-    # No vertex of the simplex lies downhill.
-    gaps = (slopes * found).sum(axis=1) - slopes.min(axis=1)
-    assert (gaps <= 1e-7 * (1 + np.abs(slopes).max())).all()
-
-
-def test_nothing_to_minimise_is_no_trouble():
-    found = minimize_on_simplex(np.zeros((1, 3, 3)), np.zeros((1, 3)), np.zeros((1, 3)))
-    assert found.sum() == 1
 
 
 def test_loss_is_the_mean_misfit_of_belief_and_plausibility(rng):
