@@ -4,10 +4,15 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import ecm, indices, nnevclus
+from benchmarks import ecm, evclus, indices, nnevclus
 from benchmarks.harness import Skipped, environment, table
 
-BENCHMARKS = {"ecm": ecm.run, "indices": indices.run, "nnevclus": nnevclus.run}
+BENCHMARKS = {
+    "ecm": ecm.run,
+    "evclus": evclus.run,
+    "indices": indices.run,
+    "nnevclus": nnevclus.run,
+}
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -139,6 +139,10 @@ def prepare(
     if estimator.novelty_detector is not None:
         scorer = fit_novelty(estimator.novelty_detector, inputs, rng)
     settings = _settings(estimator, len(X))
+    scale = scale_of(estimator, geometry, rng)
+    seeds = fixed_seeds(
+        estimator.init, attributes, geometry, scale, estimator.n_clusters, rng
+    )
     return Problem(
         standardize,
         embedding,
@@ -148,9 +152,9 @@ def prepare(
         inputs,
         None if scorer is None else scorer(inputs),
         geometry,
-        scale_of(estimator, geometry, rng),
+        scale,
         information,
-        fixed_seeds(estimator.init, attributes, geometry, estimator.n_clusters),
+        seeds,
         _pairs(estimator, len(X), rng),
         _held_out(estimator, information, len(X), rng),
         settings,
