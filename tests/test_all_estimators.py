@@ -22,6 +22,7 @@ from credalis import (
     CCM,
     CECM,
     ECM,
+    EVCLUS,
     MECM,
     NNEVCLUS,
     RECM,
@@ -60,6 +61,8 @@ ESTIMATORS = [
     MECM(),
     MECM(n_clusters=3, power=2, meta_dissimilarity="prototype", init="random"),
     ECM(n_clusters=3, metric="adaptive", init="peaks"),
+    EVCLUS(n_init=2),
+    EVCLUS(n_clusters=3, pairs="landmarks", pairs_per_sample=8, n_init=1),
     NNEVCLUS(max_iter=100, n_init=2),
     NNEVCLUS(
         n_clusters=3,
@@ -84,7 +87,7 @@ ESTIMATORS = [
 ]
 
 # Their docstrings say how prediction differs from the fit.
-PREDICTS_OTHERWISE = (EkNNclus, Bootclus)
+PREDICTS_OTHERWISE = (EVCLUS, EkNNclus, Bootclus)
 
 
 @pytest.mark.filterwarnings("ignore:n_clusters=1:UserWarning")

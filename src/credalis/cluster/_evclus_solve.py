@@ -25,6 +25,7 @@ Report = Callable[[int, float], None]
 
 # Starts made on a subset of the objects, of which the best goes on with all.
 _N_SUBSET_STARTS = 5
+_SUBSET_TOLERANCE = 1e-4
 
 # Candidates for each further seed of k-means++, next to the logarithm of their number.
 _MIN_CANDIDATES = 2
@@ -159,7 +160,7 @@ def _start(
         trace = descend(
             RowCost(stress),
             make(),
-            tol=estimator.tol,
+            tol=max(estimator.tol, _SUBSET_TOLERANCE),
             max_iter=estimator.max_iter,
         )
         traces.append(trace)

@@ -76,8 +76,9 @@ default="auto"
         clusters of 100 objects), and to 1 with "paper" only for unbounded detectors.
     weight_decay : float, default=0.0
         λ.
-    init : {"random", "peaks", "k-means++"} or array-like, default="random"
-        Starting point. "peaks" takes belief peaks, and "k-means++" random distant
+    init : {"random", "peaks", "evclus", "k-means++"} or array-like, default="random"
+        Starting point. "peaks" takes belief peaks, "evclus" the objects of maximal
+        plausibility in a partition found by `EVCLUS`, and "k-means++" random distant
         objects, as labelled seeds, one for each cluster. An array of shape (n_clusters,
         n_features) holds centres, whose nearest objects become the seeds; a vector of
         n_clusters integers holds the row numbers of the seeds. Seeds count as labels at

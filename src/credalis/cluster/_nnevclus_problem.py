@@ -157,6 +157,10 @@ def prepare(
             estimator.novelty_detector, attributes, standardize, rng
         )
     settings = _settings(estimator, len(X))
+    scale = scale_of(estimator, geometry, rng)
+    seeds = fixed_seeds(
+        estimator.init, attributes, geometry, scale, estimator.n_clusters, rng
+    )
     return Problem(
         standardize,
         embedding,
@@ -166,9 +170,9 @@ def prepare(
         attributes,
         scores,
         geometry,
-        scale_of(estimator, geometry, rng),
+        scale,
         information,
-        fixed_seeds(estimator.init, attributes, geometry, estimator.n_clusters),
+        seeds,
         _pairs(estimator, len(X), rng),
         _held_out(estimator, information, len(X), rng),
         settings,

@@ -1,5 +1,6 @@
 """Objects that stand for the clusters when NNEVCLUS starts."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -8,26 +9,34 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.validation import check_array
 
+from credalis.cluster._evclus import EVCLUS
 from credalis.cluster._geometry import Geometry
 from credalis.cluster._medoids import check_rows
 from credalis.peaks import delta_bel
 
 _MAX_PEAK_OBJECTS = 10_000
 
-INITS = ("random", "peaks", "k-means++")
+INITS = ("random", "peaks", "evclus", "k-means++")
 
 
 def fixed_seeds(
-    init: Any, X: NDArray[np.float64], geometry: Geometry, n_clusters: int
+    init: Any,
+    X: NDArray[np.float64],
+    geometry: Geometry,
+    scale: float,
+    n_clusters: int,
+    rng: np.random.RandomState,
 ) -> NDArray[np.intp] | None:
-    """Row numbers of seeds that do not depend on chance, one for each cluster.
+    """Row numbers of seeds that are the same for all starts, one for each cluster.
 
     None for "random" and "k-means++".
     """
     if isinstance(init, str):
-        if init != "peaks":
-            return None
-        return belief_peaks(geometry.values, n_clusters, metric=geometry.metric)
+        if init == "peaks":
+            return belief_peaks(geometry.values, n_clusters, metric=geometry.metric)
+        if init == "evclus":
+            return _most_plausible(geometry, scale, n_clusters, rng)
+        return None
     values = np.asarray(init)
     if values.ndim == 1:
         return check_rows(values, len(X), n_clusters)
@@ -83,6 +92,24 @@ def belief_peaks(
     if n_clusters == 1:
         return rows[[graph.belief.argmax()]]
     return rows[graph.suggest(n_clusters)]
+
+
+def _most_plausible(
+    geometry: Geometry, scale: float, n_clusters: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """The object of maximal plausibility of each cluster that EVCLUS finds."""
+    model = EVCLUS(
+        n_clusters,
+        focal_sets="singletons",
+        metric=geometry.metric,
+        dissimilarity_scale=scale,
+        random_state=rng,
+    )
+    with warnings.catch_warnings():
+        # Whatever there is to warn of concerns the partition, not the seeds.
+        warnings.simplefilter("ignore")
+        partition = model.fit(geometry.values).partition_
+    return _nearest_distinct(1.0 - partition.plausibility.T)
 
 
 def _nearest_distinct(distances: NDArray[np.float64]) -> NDArray[np.intp]:

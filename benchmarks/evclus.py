@@ -1,0 +1,184 @@
+"""EVCLUS on s2 against row after row with scipy's non-negative least squares.
+
+The baseline is k-EVCLUS as it is published: for each object it gathers the masses of
+its p partners and solves the problem of the row by ``scipy.optimize.nnls`` with a heavy
+equation for the sum.
+"""
+
+import resource
+import time
+import warnings
+
+import numpy as np
+from scipy.optimize import nnls
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from benchmarks.harness import Measurement, benchmark_data, compare
+from credalis import EVCLUS, FocalSets
+from credalis.cluster._evclus_problem import prepare
+from credalis.cluster._evclus_rows import descend, sweep
+
+N_CLUSTERS = 15
+N_PARTNERS = 500
+HEAVY = 1e3
+TOL = 1e-5
+FOCAL_SETS = FocalSets.singletons(N_CLUSTERS)
+
+
+def run():
+    X = benchmark_data("s2")
+    everything = cost_of(X)
+    sampled = cost_of(X, pairs_per_sample=N_PARTNERS)
+    start = random_masses(len(X))
+    # Masses as in the middle of a fit: supports are small, as in most sweeps.
+    middle = start
+    for _ in range(5):
+        middle, _ = sweep(everything, middle)
+    return [
+        *sweeps(everything, sampled, middle, "after 5 sweeps"),
+        *sweeps(everything, sampled, start, "the first"),
+        *to_the_same_loss(everything, sampled, start),
+        whole_fit(X),
+        *landmarks(),
+    ]
+
+
+def cost_of(X, **parameters):
+    estimator = EVCLUS(N_CLUSTERS, **parameters)
+    rng = np.random.RandomState(0)
+    problem = prepare(estimator, X, rng, must_link=None, cannot_link=None)
+    return problem.cost(FOCAL_SETS)
+
+
+def random_masses(n_samples):
+    masses = np.random.default_rng(0).uniform(size=(n_samples, len(FOCAL_SETS)))
+    return masses / masses.sum(axis=1, keepdims=True)
+
+
+def row_by_row(sampled):
+    """A function that does one sweep of the baseline, and changes the masses."""
+    pairs = sampled.stress
+    n_samples = pairs.n_samples
+    columns = pairs.columns.reshape(n_samples, -1)
+    targets = 1 - pairs.similarities.reshape(n_samples, -1)
+    disjoint = FOCAL_SETS.disjoint.astype(float)
+    system = np.empty((columns.shape[1] + 1, len(disjoint)))
+    system[-1] = HEAVY
+    side = np.empty(len(system))
+    side[-1] = HEAVY
+
+    def update(masses):
+        for i in range(n_samples):
+            system[:-1] = masses[columns[i]] @ disjoint
+            side[:-1] = targets[i]
+            solution, _ = nnls(system, side)
+            masses[i] = solution / solution.sum()
+
+    return update
+
+
+def sweeps(everything, sampled, masses, which):
+    baseline = row_by_row(sampled)
+    n_samples = len(masses)
+    per_pair = compare(
+        f"sweep over {2 * N_PARTNERS} sampled pairs of each object, {which}",
+        lambda: sweep(sampled, masses),
+        f"nnls row by row, p={N_PARTNERS}",
+        lambda: baseline(masses.copy()),
+        repeats=3,
+        baseline_repeats=2,
+    )
+    return [
+        compare(
+            f"sweep over all {n_samples * (n_samples - 1) // 2} pairs of s2, {which}",
+            lambda: sweep(everything, masses),
+            f"nnls row by row, p={N_PARTNERS}",
+            lambda: baseline(masses.copy()),
+            repeats=5,
+            baseline_repeats=2,
+        ),
+        per_pair,
+        Measurement(
+            "the same per pair",
+            f"nnls row by row, p={N_PARTNERS}",
+            per_pair.seconds / (2 * N_PARTNERS * n_samples),
+            per_pair.baseline_seconds / (N_PARTNERS * n_samples),
+            2 * per_pair.ratio,
+        ),
+    ]
+
+
+def to_the_same_loss(everything, sampled, start):
+    """Seconds until the stress over all pairs is that at which the baseline ends."""
+    with threadpool_limits(limits=1):
+        update = row_by_row(sampled)
+        masses, last, baseline_seconds = start.copy(), np.inf, 0.0
+        while True:
+            begin = time.perf_counter()
+            update(masses)
+            baseline_seconds += time.perf_counter() - begin
+            loss = sampled.value(masses)
+            if abs(last - loss) <= TOL * loss:
+                break
+            last = loss
+        goal = everything.value(masses)
+        results = []
+        for name, cost in (("all pairs", everything), ("sampled pairs", sampled)):
+            ours, seconds, n_sweeps = start, 0.0, 0
+            while n_sweeps < 200 and everything.value(ours) > goal:
+                begin = time.perf_counter()
+                ours, _ = sweep(cost, ours)
+                seconds += time.perf_counter() - begin
+                n_sweeps += 1
+            reached = everything.value(ours)
+            work = f"to stress {goal:.4g}, {name} ({n_sweeps} sweeps, {reached:.4g})"
+            results.append(
+                Measurement(
+                    work,
+                    "nnls row by row until it ends",
+                    seconds,
+                    baseline_seconds,
+                    baseline_seconds / seconds,
+                )
+            )
+    return results
+
+
+def whole_fit(X):
+    """A default fit against one descent from a random start."""
+    cost, start = cost_of(X), random_masses(len(X))
+    return compare(
+        "default fit of s2, all pairs",
+        lambda: EVCLUS(N_CLUSTERS, random_state=0).fit(X),
+        "our own descent from one random start",
+        lambda: descend(cost, start, tol=1e-6, max_iter=1000),
+        repeats=2,
+        baseline_repeats=2,
+    )
+
+
+def landmarks():
+    """Fits of 10^5 objects against ten times those of 10^4, and the memory."""
+    seconds = {}
+    for n_samples in (10_000, 100_000):
+        X, _ = make_blobs(
+            n_samples, n_features=10, centers=10, cluster_std=3.0, random_state=0
+        )
+        model = EVCLUS(10, pairs="landmarks", max_iter=10, tol=0, random_state=0)
+        begin = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(X)
+        seconds[n_samples] = time.perf_counter() - begin
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return [
+        Measurement(
+            f"landmarks, 10^5 objects, d=10, c=10, 10 sweeps (peak {megabytes:.0f} MB)",
+            "10 times 10^4 objects",
+            seconds[100_000],
+            10 * seconds[10_000],
+            10 * seconds[10_000] / seconds[100_000],
+        )
+    ]

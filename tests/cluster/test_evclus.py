@@ -1,0 +1,631 @@
+"""EVCLUS: published and reference values, descent, prediction, constraints."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+import credalis
+from credalis import EVCLUS, NNEVCLUS, CredalPartition, FocalSets
+from credalis.cluster import _evclus_problem as problems
+from credalis.cluster import _evclus_solve as solving
+from credalis.cluster._evclus_rows import descend, optimality_gap, sweep
+from credalis.datasets import load_butterfly
+from credalis.dissimilarity import StoredSimilarities, sample_pairs, transform
+from credalis.objectives import (
+    CommonStress,
+    DenseStress,
+    PairConstraints,
+    PartnerStress,
+    RowCost,
+    SampledStress,
+)
+from helpers import assert_decreasing, assert_valid_partition, focal_set_lists
+
+# Table 1 of the NN-EVCLUS paper: ∅, {1}, {2}, Ω.
+BUTTERFLY_TABLE = np.array(
+    [
+        [0.11, 0, 0.89, 0],
+        [0.082, 0, 0.75, 0.17],
+        [0, 0, 0.83, 0.17],
+        [0.082, 0, 0.75, 0.17],
+        [0, 0.077, 0.56, 0.36],
+        [0, 0.29, 0.3, 0.42],
+        [0, 0.55, 0.079, 0.37],
+        [0.082, 0.73, 0, 0.18],
+        [0, 0.81, 0, 0.19],
+        [0.082, 0.73, 0, 0.18],
+        [0.11, 0.87, 0, 0.02],
+        [0.97, 0.03, 0, 0],
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def butterfly():
+    return load_butterfly().data
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(150, centers=4, cluster_std=1.0, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def fitted(blobs):
+    return EVCLUS(4, random_state=0).fit(blobs[0])
+
+
+def random_masses(rng, n, focal_sets):
+    return rng.dirichlet(np.ones(len(focal_sets)), size=n)
+
+
+def reference_scale(X):
+    """δ0 of the reference program: the 0.9 quantile with every pair counted twice."""
+    D = cdist(X, X)
+    return np.quantile(D[~np.eye(len(D), dtype=bool)], 0.9)
+
+
+def ignoring_convergence(model, X, **constraints):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, **constraints)
+
+
+def test_butterfly_is_the_published_table(butterfly, seed):
+    model = EVCLUS(
+        2, focal_sets="full", dissimilarity_scale=11.0, tol=1e-10, random_state=seed
+    ).fit(butterfly)
+    assert model.loss_ == pytest.approx(0.00171498, abs=5e-9)
+    masses = model.partition_.masses
+    if masses[0, 1] > masses[0, 2]:
+        masses = masses[:, [0, 2, 1, 3]]
+    np.testing.assert_allclose(masses, BUTTERFLY_TABLE, atol=0.0051)
+    np.testing.assert_allclose(masses[5], [0, 0.2883, 0.2954, 0.4162], atol=2e-3)
+    assert model.kkt_residual_ < 1e-6
+
+
+def test_one_sweep_of_the_reference_program(butterfly, reference):
+    expected = reference("kevclus_fixed_m0.json")
+    model = EVCLUS(
+        2,
+        focal_sets="full",
+        init=expected["m0"],
+        solver="reference",
+        dissimilarity_scale=reference_scale(butterfly),
+        max_iter=1,
+    )
+    ignoring_convergence(model, butterfly)
+    masses = np.array(expected["one_pass"]["mass"])
+    np.testing.assert_allclose(model.partition_.masses, masses, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["reference", "two-sided"])
+def test_end_of_the_reference_program(butterfly, reference, solver):
+    # Its criterion adds up residuals of rows while later ones still change; what is
+    # compared here is the stress of its masses.
+    expected = reference("kevclus_fixed_m0.json")
+    scale = reference_scale(butterfly)
+    masses = np.array(expected["mass"])
+    off = ~np.eye(12, dtype=bool)
+    targets = transform(cdist(butterfly, butterfly), scale)
+    np.testing.assert_allclose(
+        targets[off].reshape(12, 11), expected["Dnorm"], atol=1e-12
+    )
+    conflicts = masses @ FocalSets.full(2).disjoint @ masses.T
+    stress = np.square(conflicts - targets)[off].mean()
+    model = EVCLUS(
+        2,
+        focal_sets="full",
+        init=expected["m0"],
+        solver=solver,
+        dissimilarity_scale=scale,
+        tol=1e-11,
+        random_state=0,
+    ).fit(butterfly)
+    assert model.loss_ == pytest.approx(stress, rel=1e-9)
+    found = model.partition_.masses
+    if abs(found[0, 1] - masses[0, 1]) > 0.5:
+        # Another order of updates may end with the clusters exchanged.
+        found = found[:, [0, 2, 1, 3]]
+    np.testing.assert_allclose(found, masses, atol=1e-4)
+
+
+def test_iris_from_the_start_of_the_reference_program(benchmark_data, reference):
+    # All eight subsets of three clusters make the problems of the rows singular: the
+    # masses of two programs differ, their stress does not.
+    expected = reference("kevclus_fixed_m0.json")["iris"]
+    X, _ = benchmark_data("iris")
+    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    i, j = np.arange(1, 151)[:, None], np.arange(1, 9)
+    start = (7 * i + 3 * j + i * j * j) % 101 + 0.5
+    focal_sets = FocalSets.full(3)
+    targets = transform(cdist(X, X), reference_scale(X))
+    masses = np.array(expected["mass"])
+    residuals = masses @ focal_sets.disjoint @ masses.T - targets
+    np.fill_diagonal(residuals, 0)
+    model = EVCLUS(
+        3,
+        focal_sets="full",
+        init=start / start.sum(axis=1, keepdims=True),
+        solver="reference",
+        dissimilarity_scale=reference_scale(X),
+        max_iter=40,
+    )
+    ignoring_convergence(model, X)
+    theirs = np.square(residuals).sum() / (150 * 149)
+    assert model.loss_ == pytest.approx(theirs, rel=5e-4)
+
+
+def test_end_of_the_constrained_reference_program(butterfly, reference):
+    # Its weight is four times the paper's. Here all constraints can hold exactly, and
+    # a start with the paper's weight ends at the same masses.
+    expected = reference("kcevclus_fixed_m0.json")
+    model = EVCLUS(
+        2,
+        focal_sets="full",
+        init=expected["m0"],
+        solver="reference",
+        dissimilarity_scale=reference_scale(butterfly),
+        constraint_weight=expected["xi"][0],
+        tol=1e-11,
+    ).fit(
+        butterfly,
+        must_link=np.array(expected["ML"]) - 1,
+        cannot_link=np.array(expected["CL"]) - 1,
+    )
+    masses = np.array(expected["mass"])
+    np.testing.assert_allclose(model.partition_.masses, masses, atol=1e-5)
+
+
+def test_a_planted_partition_is_found_again(seed):
+    rng = np.random.default_rng(seed)
+    focal_sets = FocalSets.pairs(3)
+    planted = rng.dirichlet(np.full(len(focal_sets), 0.3), size=60)
+    targets = planted @ focal_sets.disjoint @ planted.T
+    np.fill_diagonal(targets, 0)
+    stress = CommonStress(
+        StoredSimilarities(1 - targets), 60, focal_sets, stored=1 - targets
+    )
+    start = 0.9 * planted + 0.1 * random_masses(rng, 60, focal_sets)
+    trace = descend(RowCost(stress), start, tol=1e-9, max_iter=2000)
+    assert trace.loss < 1e-9
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10_000), focal_set_lists(), st.integers(1, 19))
+def test_the_loss_never_increases(seed, focal_sets, n_partners):
+    rng = np.random.default_rng(seed)
+    n = 20
+    D = cdist(rng.normal(size=(n, 2)), rng.normal(size=(n, 2)))
+    similarities = 1 - transform((D + D.T) / 2, 1.5)
+    np.fill_diagonal(similarities, 1.0)
+    rows, columns = sample_pairs(n, n_partners, np.random.RandomState(seed))
+    known = similarities[rows, columns]
+    near, near_columns = np.nonzero(~np.eye(n, n_partners, dtype=bool))
+    constraints = PairConstraints(
+        np.array([[0, 1], [2, 3]]), np.array([[0, 7], [4, 19]]), n, focal_sets
+    )
+    stored = StoredSimilarities(similarities)
+    landmarks = similarities[near, near_columns]
+    cases = [
+        (
+            CommonStress(stored, n, focal_sets, similarities),
+            DenseStress(similarities, focal_sets),
+        ),
+        (
+            CommonStress(stored, n_partners, focal_sets),
+            SampledStress(near, near_columns, landmarks, n, focal_sets),
+        ),
+        (
+            PartnerStress(rows, columns, known, n, focal_sets),
+            SampledStress(rows, columns, known, n, focal_sets),
+        ),
+    ]
+    for stress, independent in cases:
+        for weight in (0.0, 0.5):
+            objective = independent + weight * constraints
+            cost = RowCost(stress, constraints, weight) if weight else RowCost(stress)
+            masses = random_masses(rng, n, focal_sets)
+            losses = [objective.value(masses.T)]
+            for _ in range(4):
+                masses, decrease = sweep(cost, masses)
+                losses.append(objective.value(masses.T))
+                assert decrease == pytest.approx(losses[-2] - losses[-1], abs=1e-12)
+            assert (np.diff(losses) <= 1e-13).all(), losses
+            assert (masses >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"pairs_per_sample": 20},
+        {"pairs": "landmarks", "pairs_per_sample": 40},
+        {"focal_sets": "two-step", "dissimilarity_quantile": 0.5},
+        {"solver": "gradient", "max_iter": 200},
+    ],
+    ids=lambda each: next(iter(each), "default"),
+)
+def test_history_decreases_and_ends_in_the_loss(blobs, parameters):
+    model = EVCLUS(4, random_state=0, **parameters)
+    ignoring_convergence(model, blobs[0])
+    assert_decreasing(model.history_)
+    assert model.history_[-1] == model.loss_
+    assert_valid_partition(model.partition_, n_samples=150)
+    assert adjusted_rand_score(blobs[1], model.labels_) > 0.8
+
+
+def test_converged_rows_satisfy_the_optimality_conditions(blobs):
+    model = EVCLUS(4, tol=1e-12, random_state=0).fit(blobs[0])
+    assert model.kkt_residual_ < 1e-6
+
+
+def test_stress_over_all_pairs_is_that_of_the_partition(fitted, blobs):
+    D = cdist(blobs[0], blobs[0])
+    objective = DenseStress(1 - transform(D, fitted.scale_), fitted.focal_sets_)
+    expected = objective.value(fitted.partition_.masses.T)
+    assert fitted.stress_ == pytest.approx(expected, rel=1e-9)
+    assert fitted.loss_ == fitted.stress_
+
+
+def test_stored_similarities_change_nothing(blobs, monkeypatch):
+    for pairs in ("all", "landmarks"):
+        model = EVCLUS(4, pairs=pairs, n_init=1, random_state=0)
+        stored = model.fit(blobs[0]).partition_.masses
+        monkeypatch.setattr(problems, "_MAX_STORED", 0)
+        model.fit(blobs[0])
+        monkeypatch.undo()
+        np.testing.assert_allclose(model.partition_.masses, stored, atol=1e-5)
+
+
+def test_a_start_on_a_subset_finds_the_same_clusters(blobs, monkeypatch):
+    monkeypatch.setattr(problems, "_MAX_SMALL", 60)
+    monkeypatch.setattr(problems, "_SUBSET_SIZE", 50)
+    monkeypatch.setattr(problems, "_SUBSET_PER_CLUSTER", 1)
+    for init in ("random", "k-means++"):
+        model = EVCLUS(4, init=init, n_init=1, random_state=0).fit(blobs[0])
+        assert adjusted_rand_score(blobs[1], model.labels_) > 0.9
+
+
+def test_sorted_data_are_no_harder_than_shuffled_ones(blobs):
+    X, y = blobs
+    order = np.argsort(y, kind="stable")
+    for rows in (np.arange(150), order):
+        model = EVCLUS(4, random_state=0).fit(X[rows])
+        assert adjusted_rand_score(y[rows], model.labels_) > 0.9
+
+
+def test_matrix_and_points_agree(blobs, fitted):
+    X, _ = blobs
+    D = cdist(X, X)
+    model = EVCLUS(4, metric="precomputed", random_state=0).fit(D)
+    np.testing.assert_array_equal(model.labels_, fitted.labels_)
+    assert model.loss_ == pytest.approx(fitted.loss_, rel=1e-6)
+    new = X[:20] + 0.1
+    np.testing.assert_allclose(
+        model.transform(cdist(new, X)), fitted.transform(new), atol=1e-3
+    )
+    assert model.__sklearn_tags__().input_tags.pairwise
+
+
+def test_other_metrics_and_transformers(blobs):
+    X, y = blobs
+    for metric in ("manhattan", lambda a, b: np.abs(a - b).max(), PCA(2)):
+        model = EVCLUS(4, metric=metric, n_init=1, random_state=0).fit(X[:60])
+        assert adjusted_rand_score(y[:60], model.labels_) > 0.8
+        assert adjusted_rand_score(y, model.predict(X)) > 0.8
+
+
+def test_prediction_is_the_best_row_against_fixed_masses(fitted, blobs, rng):
+    X, _ = blobs
+    new = rng.normal(size=(5, 2)) * 4
+    targets = transform(cdist(new, X), fitted.scale_)
+    against = fitted.partition_.masses @ fitted.focal_sets_.disjoint
+
+    def row_costs(masses):
+        return np.square(masses @ against.T - targets).sum(axis=1)
+
+    found = row_costs(fitted.transform(new))
+    for _ in range(200):
+        other = random_masses(rng, 5, fitted.focal_sets_)
+        mixed = 0.9 * fitted.transform(new) + 0.1 * other
+        assert (row_costs(mixed) >= found - 1e-9).all()
+
+
+def test_prediction_of_training_objects_is_near_the_fit(fitted, blobs):
+    assert np.mean(fitted.predict(blobs[0]) == fitted.labels_) >= 0.97
+
+
+def test_far_objects_are_outliers(fitted):
+    partition = fitted.predict_partition([[500.0, 500.0]])
+    assert partition.is_outlier.all()
+
+
+def test_landmarks_are_what_prediction_needs(blobs):
+    X, y = blobs
+    model = EVCLUS(4, pairs="landmarks", pairs_per_sample=40, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.points_, X[model.landmarks_])
+    assert len(model.landmarks_) == 40
+    assert adjusted_rand_score(y, model.predict(X)) > 0.9
+
+
+def test_gradient_method_predicts_and_fits_its_coefficients(blobs, tmp_path):
+    X, _ = blobs
+    model = EVCLUS(4, solver="gradient", n_init=2, random_state=0)
+    ignoring_convergence(model, X)
+    assert model.conflict_coefficients_.shape == (2,)
+    assert not hasattr(model, "kkt_residual_")
+    assert adjusted_rand_score(model.labels_, model.predict(X)) > 0.9
+    model.save(tmp_path / "model.credalis")
+    copy = credalis.load(tmp_path / "model.credalis")
+    assert copy.predict_partition(X) == model.predict_partition(X)
+
+
+def test_gradient_method_does_not_depend_on_the_unit(blobs):
+    X, _ = blobs
+    model = EVCLUS(4, solver="gradient", n_init=1, max_iter=50, random_state=0)
+    ignoring_convergence(model, X)
+    loss, coefficients = model.loss_, model.conflict_coefficients_
+    ignoring_convergence(model, 1000 * X)
+    assert model.loss_ == pytest.approx(loss, rel=1e-6)
+    np.testing.assert_allclose(
+        model.conflict_coefficients_, 1000 * coefficients, rtol=1e-5
+    )
+
+
+def test_entropy_makes_the_gradient_method_more_certain(blobs):
+    X, _ = blobs
+    model = EVCLUS(4, solver="gradient", n_init=1, max_iter=100, random_state=0)
+    plain = ignoring_convergence(model, X).partition_
+    certain = ignoring_convergence(model.set_params(entropy_weight=1e-3), X).partition_
+    assert certain.average_nonspecificity < plain.average_nonspecificity
+
+
+def test_a_given_partition_is_the_start(blobs, fitted):
+    X, _ = blobs
+    for init in (fitted.partition_, fitted.partition_.masses):
+        again = EVCLUS(4, init=init, random_state=1).fit(X)
+        np.testing.assert_array_equal(again.labels_, fitted.labels_)
+        assert again.loss_ <= fitted.loss_ * (1 + 1e-9)
+        assert again.n_iter_ < 10
+
+
+def test_a_hard_partition_can_be_the_start(blobs):
+    X, y = blobs
+    model = EVCLUS(4, init=CredalPartition.from_labels(y), random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    # Its numbers are those of the given partition.
+    assert np.mean(model.labels_ == y) > 0.95
+
+
+def test_warm_start_goes_on_from_the_last_fit(blobs):
+    X, _ = blobs
+    model = EVCLUS(4, max_iter=3, warm_start=True, random_state=0)
+    first = ignoring_convergence(model, X).loss_
+    second = ignoring_convergence(model, X).loss_
+    assert second < first
+    with pytest.raises(ValueError, match="warm_start"):
+        model.fit(X[:50])
+
+
+def test_two_steps_start_from_the_first_masses(blobs):
+    single = EVCLUS(4, focal_sets="singletons", random_state=0).fit(blobs[0])
+    both = EVCLUS(4, focal_sets="two-step", random_state=0).fit(blobs[0])
+    assert len(both.focal_sets_) > len(single.focal_sets_)
+    assert both.loss_ <= single.loss_ * (1 + 1e-6)
+
+
+def test_constraints_are_followed(blobs):
+    X, _ = blobs
+    model = EVCLUS(4, random_state=0)
+    plain = model.fit(X)
+    must = [np.flatnonzero(plain.labels_ == k)[:1].tolist() for k in (0, 1)]
+    must = [(must[0][0], must[1][0])]
+    cannot = [np.flatnonzero(plain.labels_ == 2)[:2].tolist()]
+    helped = EVCLUS(4, random_state=0).fit(X, must_link=must, cannot_link=cannot)
+    (i, j), (k, m) = must[0], cannot[0]
+    assert helped.labels_[i] == helped.labels_[j]
+    assert helped.labels_[k] != helped.labels_[m]
+    assert helped.loss_ > helped.stress_ >= plain.stress_ * (1 - 1e-6)
+
+
+def test_loss_has_the_weight_of_the_paper(blobs):
+    X, y = blobs
+    must, cannot = credalis.constraints.random_pairs(y, 30, random_state=0)
+    for solver in ("two-sided", "reference"):
+        model = EVCLUS(4, solver=solver, constraint_weight=0.7, n_init=1)
+        model.set_params(random_state=0).fit(X, must_link=must, cannot_link=cannot)
+        masses = model.partition_.masses
+        apart = model.focal_sets_.apartness
+        kept = [masses[i] @ apart @ masses[j] for i, j in must]
+        broken = [2 - masses[i] @ apart @ masses[j] for i, j in cannot]
+        penalty = 0.7 / (2 * 30) * (sum(kept) + sum(broken))
+        assert model.loss_ == pytest.approx(model.stress_ + penalty, rel=1e-9)
+
+
+def test_without_weight_constraints_change_nothing(blobs):
+    X, y = blobs
+    must, cannot = credalis.constraints.random_pairs(y, 30, random_state=0)
+    plain = EVCLUS(4, tol=1e-9, random_state=0).fit(X)
+    same = EVCLUS(4, tol=1e-9, constraint_weight=0.0, random_state=0)
+    same.fit(X, must_link=must, cannot_link=cannot)
+    assert same.loss_ == pytest.approx(plain.loss_, rel=1e-6)
+
+
+def test_constraints_are_handed_on_to_neighbours(blobs):
+    X, y = blobs
+    must, cannot = credalis.constraints.random_pairs(y, 10, random_state=1)
+    model = EVCLUS(4, n_init=1, random_state=0)
+    alone = model.fit(X, must_link=must, cannot_link=cannot).loss_
+    model.set_params(constraint_neighbors=2)
+    assert model.fit(X, must_link=must, cannot_link=cannot).loss_ != alone
+    more = credalis.constraints.expand(must, cannot, X, n_neighbors=2)
+    given = EVCLUS(4, n_init=1, random_state=0)
+    given.fit(X, must_link=more[0], cannot_link=more[1])
+    assert given.loss_ == pytest.approx(model.loss_, rel=1e-12)
+
+
+def test_interrupt_keeps_the_best_and_warns(blobs, monkeypatch):
+    calls = []
+    real = solving.descend
+
+    def descend_and_press(cost, start, *, report=None, **settings):
+        def press(iteration, loss):
+            calls.append(iteration)
+            if iteration == 4:
+                raise KeyboardInterrupt
+
+        return real(cost, start, report=press, **settings)
+
+    monkeypatch.setattr(solving, "descend", descend_and_press)
+    model = EVCLUS(4, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model.fit(blobs[0])
+    assert model.n_iter_ == 4
+    assert calls == [1, 2, 3, 4]
+    assert_valid_partition(model.partition_)
+
+
+def test_interrupt_while_a_subset_is_fitted_still_gives_all_masses(blobs, monkeypatch):
+    real = solving.descend
+
+    def press(iteration, loss):
+        raise KeyboardInterrupt
+
+    def descend_and_press(cost, start, report=None, **settings):
+        return real(cost, start, report=press, **settings)
+
+    monkeypatch.setattr(solving, "descend", descend_and_press)
+    model = EVCLUS(4, pairs="landmarks", pairs_per_sample=40, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model.fit(blobs[0])
+    assert_valid_partition(model.partition_, n_samples=150)
+
+
+def matrix(n=6):
+    D = cdist(np.arange(n)[:, None], np.arange(n)[:, None])
+    return D.astype(float)
+
+
+def changed(i, j, value):
+    D = matrix()
+    D[i, j] = value
+    return D
+
+
+BAD_MATRICES = {
+    "asymmetric": (changed(0, 1, 3.0), r"X must be symmetric.*symmetrize=True"),
+    "negative": (-matrix(), r"no negative dissimilarities, the smallest is -5"),
+    "NaN": (changed(0, 1, np.nan), "NaN"),
+    "diagonal": (changed(2, 2, 1.0), r"zero diagonal"),
+    "shape": (matrix()[:, :4], r"square matrix.*\(6, 4\)"),
+    "zeros": (np.zeros((6, 6)), r"distinct"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_MATRICES)
+def test_bad_matrix_is_a_value_error(kind):
+    D, message = BAD_MATRICES[kind]
+    with pytest.raises(ValueError, match=message):
+        EVCLUS(2, metric="precomputed").fit(D)
+
+
+def test_asymmetric_matrix_can_be_symmetrized():
+    model = EVCLUS(2, metric="precomputed", symmetrize=True, random_state=0)
+    model.fit(changed(0, 1, 3.0))
+    mean = changed(0, 1, 2.0)
+    mean[1, 0] = 2.0
+    other = EVCLUS(2, metric="precomputed", random_state=0).fit(mean)
+    assert model.partition_ == other.partition_
+
+
+def test_negative_dissimilarities_of_new_objects_are_refused():
+    model = EVCLUS(2, metric="precomputed", random_state=0).fit(matrix())
+    with pytest.raises(ValueError, match="no negative dissimilarities"):
+        model.predict([[1.0, 2, 3, 4, 5, -1]])
+
+
+BAD_PARAMETERS = [
+    ({"pairs": "some"}, r"pairs must be one of 'auto', 'all'.* got 'some'"),
+    ({"pairs_per_sample": 0}, r"pairs_per_sample must be an integer >= 1, got 0"),
+    ({"pairs_per_sample": 500}, r"pairs_per_sample must be <= n_samples - 1 = 149"),
+    ({"pairs": "all", "pairs_per_sample": 5}, r"pairs_per_sample must be None"),
+    (
+        {"pairs": "landmarks", "pairs_per_sample": 3},
+        r"number of landmarks, must be >= n_clusters = 4, got 3",
+    ),
+    ({"solver": "newton"}, r"solver must be one of .* got 'newton'"),
+    (
+        {"solver": "gradient", "pairs_per_sample": 5},
+        r"pairs must be 'all' for solver='gradient', got 'sampled'",
+    ),
+    (
+        {"solver": "reference", "pairs": "landmarks"},
+        r"pairs must be 'all' or 'sampled' for solver='reference'",
+    ),
+    ({"solver": "gradient", "init": "k-means++"}, r"init must be .* got 'k-means"),
+    ({"entropy_weight": 0.1}, r"entropy_weight must be 0 unless solver='gradient'"),
+    ({"init": "peaks"}, r"init must be one of 'auto', 'random'.* got 'peaks'"),
+    ({"init": np.ones((3, 4))}, r"init must have shape .*\(150, 12\).*\(3, 4\)"),
+    ({"init": np.ones((150, 12))}, r"each row of init must sum to 1"),
+    (
+        {"init": CredalPartition.from_labels([0, 1])},
+        r"init must be a partition of 150 objects in 4 clusters, got 2 objects",
+    ),
+    ({"constraint_weight": -1.0}, r"constraint_weight must be a finite number >= 0"),
+    ({"constraint_neighbors": -1}, r"constraint_neighbors must be an integer >= 0"),
+    ({"dissimilarity_quantile": 2}, r"dissimilarity_quantile must be .* <= 1, got 2"),
+    ({"dissimilarity_scale": 0}, r"dissimilarity_scale must be .* > 0, got 0"),
+    ({"metric": "no metric"}, r"metric must be a metric of scikit-learn"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
+def test_bad_parameter_is_a_value_error_that_names_it(blobs, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        EVCLUS(4, **parameters).fit(blobs[0])
+
+
+def test_mass_outside_the_focal_sets_is_refused(blobs, fitted):
+    with pytest.raises(ValueError, match="init must have no mass outside"):
+        EVCLUS(4, focal_sets="singletons", init=fitted.partition_).fit(blobs[0])
+
+
+@pytest.mark.parametrize(
+    ("must", "cannot", "message"),
+    [
+        ([(0, 1)], [(0, 1)], "must_link|cannot_link"),
+        ([(0, 1), (1, 2)], [(0, 2)], "0-1-2"),
+        ([(0, 150)], None, r"must_link must hold row numbers from 0 to 149"),
+        (None, [(3, 3)], "cannot_link"),
+    ],
+)
+def test_contradictory_constraints_are_refused(blobs, must, cannot, message):
+    with pytest.raises(ValueError, match=message):
+        EVCLUS(4).fit(blobs[0], must_link=must, cannot_link=cannot)
+
+
+def test_optimality_gap_is_the_largest_of_all_rows(blobs, rng):
+    X, _ = blobs
+    problem = problems.prepare(
+        EVCLUS(4), X, np.random.RandomState(0), must_link=None, cannot_link=None
+    )
+    cost = problem.cost(FocalSets.pairs(4))
+    assert optimality_gap(cost, random_masses(rng, 150, FocalSets.pairs(4))) > 1e-2
+
+
+def test_nnevclus_can_start_from_the_most_plausible_objects(blobs):
+    X, y = blobs
+    model = NNEVCLUS(4, init="evclus", n_init=1, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    D = cdist(X, X)
+    model = NNEVCLUS(4, metric="precomputed", init="evclus", n_init=1, random_state=0)
+    assert adjusted_rand_score(y, model.fit(D).labels_) > 0.9

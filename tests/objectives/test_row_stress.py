@@ -1,0 +1,134 @@
+"""Stress as a function of some rows: it must be the stress."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from credalis import FocalSets
+from credalis.dissimilarity import EuclideanSimilarities, sample_pairs
+from credalis.objectives import (
+    CommonStress,
+    DenseStress,
+    PairConstraints,
+    PartnerStress,
+    RowCost,
+    SampledStress,
+)
+from helpers import focal_set_lists
+
+N = 24
+
+
+@pytest.fixture
+def points(rng):
+    return rng.normal(size=(N, 2))
+
+
+def common(points, n_landmarks, focal_sets, is_stored):
+    similarities = EuclideanSimilarities.from_points(points, 2.0)
+    stored = None
+    if is_stored:
+        stored = similarities.matrix()[:, :n_landmarks].copy()
+        stored[np.arange(n_landmarks), np.arange(n_landmarks)] = 1.0
+    return CommonStress(similarities, n_landmarks, focal_sets, stored)
+
+
+def partners(points, focal_sets, n_partners, **options):
+    similarities = EuclideanSimilarities.from_points(points, 2.0)
+    rows, columns = sample_pairs(len(points), n_partners, np.random.RandomState(0))
+    values = similarities.pairs(rows, columns)
+    return PartnerStress(rows, columns, values, len(points), focal_sets, **options)
+
+
+def stresses(points, focal_sets):
+    n = len(points)
+    return [
+        common(points, n, focal_sets, True),
+        common(points, n, focal_sets, False),
+        common(points, 7, focal_sets, True),
+        common(points, 7, focal_sets, False),
+        partners(points, focal_sets, 5),
+    ]
+
+
+def random_masses(rng, n, focal_sets):
+    return rng.dirichlet(np.ones(len(focal_sets)), size=n)
+
+
+def test_all_pairs_are_the_dense_stress(points, rng):
+    focal_sets = FocalSets.pairs(3)
+    masses = random_masses(rng, N, focal_sets)
+    stress = common(points, N, focal_sets, True)
+    dense = DenseStress(stress.similarities.matrix(), focal_sets)
+    assert stress.value(masses) == pytest.approx(dense.value(masses.T), rel=1e-12)
+
+
+def test_landmarks_are_sampled_pairs_with_the_same_partners(points, rng):
+    focal_sets = FocalSets.pairs(3)
+    masses = random_masses(rng, N, focal_sets)
+    rows, columns = np.nonzero(~np.eye(N, 7, dtype=bool))
+    stress = common(points, 7, focal_sets, True)
+    values = stress.similarities.pairs(rows, columns)
+    sampled = SampledStress(rows, columns, values, N, focal_sets)
+    assert stress.value(masses) == pytest.approx(sampled.value(masses.T), rel=1e-12)
+
+
+def test_partners_are_sampled_pairs(points, rng):
+    focal_sets = FocalSets.pairs(3)
+    masses = random_masses(rng, N, focal_sets)
+    stress = partners(points, focal_sets, 6)
+    sampled = SampledStress(
+        stress.rows, stress.columns, stress.similarities, N, focal_sets
+    )
+    assert stress.value(masses) == pytest.approx(sampled.value(masses.T), rel=1e-12)
+
+
+@given(st.integers(0, 1000), focal_set_lists())
+def test_row_problem_and_coupling_say_how_the_cost_changes(seed, focal_sets):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(N, 2))
+    masses = random_masses(rng, N, focal_sets)
+    other = random_masses(rng, N, focal_sets)
+    must, cannot = np.array([[0, 1], [2, 9], [1, 15]]), np.array([[0, 5], [3, 20]])
+    constraints = PairConstraints(must, cannot, N, focal_sets)
+    for stress in stresses(points, focal_sets):
+        edge = getattr(stress, "n_landmarks", N)
+        blocks = [slice(0, 5), slice(2, 3), slice(0, edge), slice(edge, N)]
+        for cost in (RowCost(stress), RowCost(stress, constraints, 0.7)):
+            for rows in blocks:
+                if rows.start == rows.stop:
+                    continue
+                direction = other[rows] - masses[rows]
+                gram, linear = cost.row_problem(masses, rows)
+                gram = np.broadcast_to(gram, (len(linear), *gram.shape[-2:]))
+                moved = np.einsum("rij,rj->ri", gram, direction)
+                slope = 2 * ((moved * masses[rows]).sum() - (linear * direction).sum())
+                polynomial = np.array([slope, (moved * direction).sum(), 0, 0])
+                polynomial[1:] += cost.coupling(masses, rows, direction)
+                for t in (0.3, 1.0):
+                    shifted = masses.copy()
+                    shifted[rows] += t * direction
+                    change = cost.value(shifted) - cost.value(masses)
+                    predicted = t ** np.arange(1, 5) @ polynomial
+                    assert predicted == pytest.approx(change, rel=1e-9, abs=1e-13)
+
+
+def test_one_sided_problem_is_that_of_the_partners_alone(points, rng):
+    focal_sets = FocalSets.pairs(3)
+    masses = random_masses(rng, N, focal_sets)
+    stress = partners(points, focal_sets, 6, one_sided=True)
+    gram, linear = stress.row_problem(masses, slice(4, 5))
+    own = stress.rows == 4
+    against = masses[stress.columns[own]] @ focal_sets.disjoint
+    weight = 2 / len(stress.rows)
+    np.testing.assert_allclose(gram[0], weight * against.T @ against)
+    targets = 1 - stress.similarities[own]
+    np.testing.assert_allclose(linear[0], weight * targets @ against)
+    assert len(stress.blocks()) == N
+
+
+def test_every_object_is_in_one_block(points):
+    for stress in stresses(points, FocalSets.singletons(2)):
+        rows = np.concatenate([np.arange(N)[block] for block in stress.blocks()])
+        np.testing.assert_array_equal(rows, np.arange(N))

@@ -1,0 +1,133 @@
+"""Quadratic programs on the simplex."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize, nnls
+
+from credalis.optimize import minimize_on_simplex, minimize_quartic, simplex_gap
+
+NUMBERS = st.one_of(st.just(0.0), st.floats(-1, 1).filter(lambda x: abs(x) > 1e-3))
+
+
+@st.composite
+def problems(draw, max_rows=4, max_variables=7):
+    """G of any rank, h in its range, and points to start from, zeros included."""
+    n_rows = draw(st.integers(1, max_rows))
+    n_variables = draw(st.integers(1, max_variables))
+    n_factors = draw(st.integers(1, 2 * max_variables))
+    shape = (n_rows, n_factors, n_variables)
+    factors = draw(arrays(np.float64, shape, elements=NUMBERS))
+    targets = draw(arrays(np.float64, (n_rows, n_factors), elements=NUMBERS))
+    weights = draw(
+        arrays(
+            np.float64,
+            (n_rows, n_variables),
+            elements=st.one_of(st.just(0.0), st.floats(0.01, 1)),
+        )
+    )
+    weights[weights.sum(axis=1) == 0, 0] = 1.0
+    start = weights / weights.sum(axis=1, keepdims=True)
+    linear = np.einsum("rkf,rk->rf", factors, targets)
+    return factors, linear, start
+
+
+def values(gram, linear, x):
+    return np.einsum("ri,rij,rj->r", x, gram, x) - 2 * (linear * x).sum(axis=1)
+
+
+@given(problems())
+def test_optimality_conditions_hold(problem):
+    factors, linear, start = problem
+    gram = factors.transpose(0, 2, 1) @ factors
+    x = minimize_on_simplex(gram, linear, start)
+    assert (x >= 0).all()
+    np.testing.assert_allclose(x.sum(axis=1), 1.0, atol=1e-12)
+    scale = np.maximum(1.0, np.abs(linear).max(initial=0.0))
+    assert simplex_gap(gram, linear, x).max() <= 1e-8 * scale
+    gain = values(gram, linear, x) - values(gram, linear, start)
+    assert gain.max() <= 1e-12 * scale
+
+
+def test_optimality_conditions_hold_for_many_random_problems(seed):
+    rng = np.random.default_rng(seed)
+    for n_variables, n_factors in [(4, 3), (17, 40), (30, 12)]:
+        factors = rng.uniform(size=(300, n_factors, n_variables))
+        gram = factors.transpose(0, 2, 1) @ factors
+        linear = np.einsum("rkf,rk->rf", factors, rng.uniform(size=factors.shape[:2]))
+        start = rng.dirichlet(np.full(n_variables, 0.3), size=300)
+        x = minimize_on_simplex(gram, linear, start)
+        assert simplex_gap(gram, linear, x).max() <= 1e-8
+
+
+def test_the_minimum_is_that_of_other_solvers(rng):
+    factors = rng.normal(size=(20, 12, 6))
+    targets = rng.normal(size=(20, 12))
+    gram = factors.transpose(0, 2, 1) @ factors
+    linear = np.einsum("rkf,rk->rf", factors, targets)
+    ours = minimize_on_simplex(gram, linear, np.full((20, 6), 1 / 6))
+    for k in range(20):
+        heavy = 1e4
+        stacked = np.vstack([factors[k], np.full((1, 6), heavy)])
+        theirs, _ = nnls(stacked, np.append(targets[k], heavy))
+        np.testing.assert_allclose(ours[k], theirs, atol=1e-5)
+        general = minimize(
+            lambda x, k=k: ((factors[k] @ x - targets[k]) ** 2).sum(),
+            np.full(6, 1 / 6),
+            bounds=[(0, 1)] * 6,
+            constraints={"type": "eq", "fun": lambda x: x.sum() - 1},
+            options={"ftol": 1e-12},
+        )
+        mine = ((factors[k] @ ours[k] - targets[k]) ** 2).sum()
+        assert mine <= general.fun + 1e-7
+
+
+def test_a_common_matrix_is_the_same_as_one_for_each_row(rng):
+    factors = rng.normal(size=(30, 8))
+    gram, linear = factors.T @ factors, rng.normal(size=(50, 8))
+    start = rng.dirichlet(np.ones(8), size=50)
+    np.testing.assert_allclose(
+        minimize_on_simplex(gram, linear, start),
+        minimize_on_simplex(np.tile(gram, (50, 1, 1)), linear, start),
+        atol=1e-10,
+    )
+
+
+def test_the_unit_matrix_gives_the_projection(rng):
+    points = rng.normal(size=(40, 5))
+    x = minimize_on_simplex(np.eye(5), points, np.full((40, 5), 0.2))
+    shifts = points - x
+    for row, shift in zip(x, shifts, strict=True):
+        np.testing.assert_allclose(shift[row > 0], shift.max(), atol=1e-8)
+
+
+def test_without_curvature_the_best_corner_is_taken():
+    x = minimize_on_simplex(
+        np.zeros((3, 3)), np.array([[0.0, 1.0, 0.5]]), np.full((1, 3), 1 / 3)
+    )
+    np.testing.assert_allclose(x, [[0, 1, 0]], atol=1e-12)
+
+
+def test_where_nothing_matters_the_start_is_kept():
+    start = np.array([[0.2, 0.3, 0.5]])
+    x = minimize_on_simplex(np.zeros((3, 3)), np.zeros((1, 3)), start)
+    np.testing.assert_allclose(x, start, atol=1e-12)
+
+
+def test_gap_is_zero_at_the_minimum_only():
+    gram, linear = np.eye(2), np.array([[2.0, 0.0], [2.0, 0.0]])
+    gaps = simplex_gap(gram, linear, np.array([[1.0, 0.0], [0.5, 0.5]]))
+    assert gaps[0] == 0
+    assert gaps[1] > 0
+
+
+@given(arrays(np.float64, 4, elements=st.floats(-10, 10)))
+def test_quartic_is_minimised_on_the_unit_interval(coefficients):
+    t, value = minimize_quartic(coefficients)
+    grid = np.linspace(0, 1, 1001)
+    powers = grid[:, None] ** np.arange(1, 5)
+    assert 0 <= t <= 1
+    assert value == pytest.approx(t ** np.arange(1, 5) @ coefficients, abs=1e-12)
+    assert value <= (powers @ coefficients).min() + 1e-6
