@@ -24,6 +24,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
     pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning"),
+    # Some checks are about random data, in which there are no clusters to be found.
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning"),
 ]
 
 # The default and one further setting of each.

@@ -26,14 +26,17 @@ class OutlierWarning(UserWarning):
     """More than half of the objects were declared outliers."""
 
 
-_WARNED: set[str] = set()
+_told: set[str] = set()
 
 
-def warn_experimental(name: str, reason: str) -> None:
-    """Warn once in a process that a method is experimental."""
-    if name in _WARNED:
+def warn_experimental(method: str, what: str, *, stacklevel: int = 2) -> None:
+    """Warn, once in a process for each method, of what could not be confirmed."""
+    if method in _told:
         return
-    _WARNED.add(name)
     warnings.warn(
-        f"{name} is experimental: {reason}", ExperimentalWarning, stacklevel=5
+        f"{method} is experimental: {what}",
+        ExperimentalWarning,
+        stacklevel=stacklevel + 1,
     )
+    # Only now: where warnings are errors, the next call should tell it again.
+    _told.add(method)

@@ -68,7 +68,7 @@ def test_singletons_alone_are_those_of_ecm():
 
 
 def test_warns_once_that_it_is_experimental(monkeypatch):
-    monkeypatch.setattr(exceptions, "_WARNED", set())
+    monkeypatch.setattr(exceptions, "_told", set())
     X = load_butterfly().data
     with pytest.warns(ExperimentalWarning, match="BCM is experimental"):
         BCM(2, delta=5, init=START).fit(X)

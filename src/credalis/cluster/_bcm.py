@@ -177,7 +177,9 @@ default="k-means++"
     def _check_solution(self, problem, solution):
         super()._check_solution(problem, solution)
         warn_experimental(
-            "BCM", "its distance to sets of clusters is not confirmed by the article"
+            "BCM",
+            "its distance to sets of clusters is not confirmed by the article",
+            stacklevel=4,
         )
 
     def _model(self, focal_sets, delta):
