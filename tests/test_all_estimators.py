@@ -40,6 +40,8 @@ pytestmark = [
     # Some of the data have no clusters.
     pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning"),
     pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning"),
+    # Some checks are about random data, in which there are no clusters to be found.
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning"),
 ]
 
 # The default and one further setting of each.

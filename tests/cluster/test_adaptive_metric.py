@@ -26,8 +26,8 @@ def test_metric_is_the_scaled_inverse(seed, n_features, unit):
     metrics = MetricSpace.of(X).metrics(scatters, 1e9 * unit_metrics(3, n_features))
     roots = np.linalg.det(scatters / unit**2) ** (1 / n_features)
     expected = roots[:, None, None] * np.linalg.inv(scatters / unit**2)
-    assert_allclose(metrics, expected, rtol=1e-8, atol=1e-12)
-    assert_allclose(np.linalg.det(metrics), 1, rtol=1e-8)
+    assert_allclose(metrics, expected, rtol=1e-6, atol=1e-8)
+    assert_allclose(np.linalg.det(metrics), 1, rtol=1e-6)
 
 
 @given(seeds)

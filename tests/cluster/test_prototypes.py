@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from credalis import FocalSets
 from credalis.cluster._bcm import bcm_model
 from credalis.cluster._ccm import ccm_model
-from credalis.cluster._ecm import ecm_model
+from credalis.cluster._ecm import ecm_centers, ecm_model
 from credalis.cluster._mass_update import masses_from_costs
 from credalis.cluster._prototypes import (
     cluster_scatters,
@@ -167,6 +167,18 @@ def test_cluster_that_lost_all_its_mass_keeps_its_prototype():
     sums = moments(X, all_in_the_first, places(previous, None, model), model)
     centers = updated_centers(sums, model, previous, None)
     assert_allclose(centers, [[1.0], [9.0]], atol=1e-12)
+
+
+def test_centers_of_ecm_from_plain_sums(rng):
+    model = ecm_model(FocalSets.full(3), 1.5, 2.0, 1.0)
+    X, previous = rng.normal(size=(20, 2)), rng.normal(size=(3, 2))
+    given_masses = rng.dirichlet(np.ones(8), size=20)
+    sums = moments(X, given_masses, places(previous, None, model), model)
+    weights = given_masses.T**2
+    centers = ecm_centers(
+        weights.sum(axis=1), weights @ X, model.focal_sets, 1.5, previous
+    )
+    assert_allclose(centers, updated_centers(sums, model, previous, None))
 
 
 def test_blocks_change_nothing(rng):

@@ -202,7 +202,7 @@ default="k-means++"
         -------
         self
         """
-        return super().fit(
+        return self._fit(
             X,
             partial_labels=partial_labels,
             must_link=must_link,

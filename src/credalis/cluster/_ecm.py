@@ -1,11 +1,17 @@
 """ECM: evidential c-means."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credalis._checks import check_number
 from credalis.belief import FocalSets
 from credalis.cluster._prototype_base import PrototypeClusterer
-from credalis.cluster._prototypes import PrototypeModel
+from credalis.cluster._prototypes import (
+    Moments,
+    PrototypeModel,
+    barycenters,
+    updated_centers,
+)
 
 
 class ECM(PrototypeClusterer):
@@ -152,6 +158,38 @@ default="k-means++"
 
     def _model(self, focal_sets, delta):
         return ecm_model(focal_sets, self.alpha, self.beta, delta)
+
+
+def ecm_centers(
+    weight_sums: NDArray[np.float64],
+    weighted_sums: NDArray[np.float64],
+    focal_sets: FocalSets,
+    alpha: float,
+    previous: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Prototypes minimising Σ_ij w_ij |A_j|^alpha ‖x_i - v̄_j‖², from plain sums.
+
+    Parameters
+    ----------
+    weight_sums : array of shape (n_focal_sets,)
+        Σ_i w_ij; what belongs to the empty set has no effect.
+    weighted_sums : array of shape (n_focal_sets, n_features)
+        Σ_i w_ij x_i.
+    focal_sets : FocalSets
+        Focal sets A_j.
+    alpha : float
+        Exponent of the cardinality.
+    previous : array of shape (n_clusters, n_features)
+        Where the prototypes were; one whose cluster has lost all its mass stays.
+
+    Returns
+    -------
+    array of shape (n_clusters, n_features)
+    """
+    model = ecm_model(focal_sets, alpha, beta=2.0, delta=1.0)
+    deviations = weighted_sums - weight_sums[:, None] * barycenters(previous, model)
+    sums = Moments(0.0, weight_sums, deviations, scatters=None)
+    return updated_centers(sums, model, previous, metrics=None)
 
 
 def ecm_model(
