@@ -61,7 +61,7 @@ class BaseCredalClusterer(
         """Masses of the rows of X, needing little memory beyond the result."""
 
     def _fitted_masses(
-        self, X: NDArray[np.float64], data: Any, solution: Solution
+        self, X: NDArray[np.float64], solution: Solution
     ) -> NDArray[np.float64]:
         """Masses of the training objects, the fitted attributes being set.
 
@@ -282,7 +282,7 @@ class BaseCredalClusterer(
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter
-        masses = self._fitted_masses(X, data, solution)
+        masses = self._fitted_masses(X, solution)
         self.partition_ = adopt(masses, focal_sets)
         self.labels_ = self.partition_.labels.copy()
 

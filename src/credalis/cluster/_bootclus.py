@@ -295,7 +295,7 @@ default="auto"
             is_interrupted=trace.interrupted,
         )
 
-    def _fitted_masses(self, X, problem, solution):
+    def _fitted_masses(self, X, solution):
         return solution.masses
 
     def _predict_masses(self, X):

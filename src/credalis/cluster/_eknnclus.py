@@ -252,7 +252,7 @@ class EkNNclus(RelationalInput, BaseCredalClusterer):
             is_interrupted=trace.interrupted,
         )
 
-    def _fitted_masses(self, X, problem, solution):
+    def _fitted_masses(self, X, solution):
         return solution.masses
 
     def _check_solution(self, problem, solution):

@@ -268,7 +268,7 @@ default="auto"
     def _solve(self, problem, focal_sets, rng, *, previous, report):
         return solve(self, problem, focal_sets, rng, previous=previous, report=report)
 
-    def _fitted_masses(self, X, problem, solution):
+    def _fitted_masses(self, X, solution):
         return solution.masses
 
     def _predict_masses(self, X):

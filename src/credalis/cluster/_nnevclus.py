@@ -366,7 +366,7 @@ default="auto"
     def _solve(self, problem, focal_sets, rng, *, previous, report):
         return solve(self, problem, focal_sets, rng, previous=previous, report=report)
 
-    def _fitted_masses(self, X, problem, solution):
+    def _fitted_masses(self, X, solution):
         if solution.is_predicted:
             return solution.masses
         return self._predict_masses(X)

@@ -259,13 +259,13 @@ def updated_centers(
     joint = mass / size**2 - spread / size
     if metric is None:
         H = (members * joint[:, None]).T @ members + np.diag(spread @ members)
-        return previous + shortest_solution(H, slope)
+        return previous + _shortest_solution(H, slope)
     n_clusters, n_features = previous.shape
     both = (joint[:, None, None] * members[:, :, None]) * members[:, None, :]
     alone = (spread[:, None] * members)[:, :, None] * np.eye(n_clusters)
     H = np.tensordot(both + alone, metric, axes=(0, 0))
     H = H.transpose(0, 2, 1, 3).reshape(n_clusters * n_features, -1)
-    return previous + shortest_solution(H, slope.ravel()).reshape(previous.shape)
+    return previous + _shortest_solution(H, slope.ravel()).reshape(previous.shape)
 
 
 def cluster_scatters(
@@ -356,7 +356,7 @@ class _Sums:
         return Moments(self.loss, self.weight_sums, deviations, scatters)
 
 
-def shortest_solution(H: Array, B: Array) -> Array:
+def _shortest_solution(H: Array, B: Array) -> Array:
     """Least squares of least length; H is symmetric and may be singular."""
     # Clusters may differ by many orders of magnitude in mass: equal diagonals let the
     # rank be told from rounding.

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from credalis._checks import check_choice, check_distributions, check_numbers
 from credalis.belief import FocalSets
+from credalis.cluster._ecm import ecm_centers
 from credalis.cluster._mass_update import (
     mass_weights,
     masses_from_costs,
     set_costs,
     shares,
 )
-from credalis.cluster._prototypes import shortest_solution
 from credalis.cluster._relational import BaseRelationalClusterer
 from credalis.cluster._scale import ordinary_value
 from credalis.cluster._starts import Solution
@@ -350,8 +350,8 @@ def recm_coefficients(
 ) -> NDArray[np.float64]:
     """Coefficients of the prototypes of the clusters, (n_clusters, n_samples).
 
-    Those of ECM's prototypes as weighted means of the objects: its equations H V = B if
-    object i is the i-th unit vector. They sum to 1 for each cluster.
+    Those of ECM's prototypes as weighted means of the objects: what `ecm_centers` gives
+    if object i is the i-th unit vector. They sum to 1 for each cluster.
 
     Parameters
     ----------
@@ -364,10 +364,12 @@ def recm_coefficients(
     previous : array of shape (n_clusters, n_samples)
         Coefficients that a cluster without mass keeps.
     """
-    members = focal_sets.membership.astype(float)
-    size = np.maximum(focal_sets.cardinality, 1).astype(float)
-    joint = size ** (alpha - 2) * weights.sum(axis=1)
-    H = (members * joint[:, None]).T @ members
-    B = (members * (size ** (alpha - 1))[:, None]).T @ weights
-    # Solving for the inverse has far fewer right-hand sides than there are objects.
-    return previous + shortest_solution(H, np.eye(len(H))) @ (B - H @ previous)
+    # They depend linearly on weights and previous coefficients: solving for the two
+    # matrices of this map has far fewer right-hand sides than objects.
+    n_sets, n_clusters = len(focal_sets), len(previous)
+    of_weights = np.eye(n_sets, n_sets + n_clusters)
+    of_previous = np.eye(n_clusters, n_sets + n_clusters, k=n_sets)
+    linear = ecm_centers(
+        weights.sum(axis=1), of_weights, focal_sets, alpha, of_previous
+    )
+    return linear[:, :n_sets] @ weights + linear[:, n_sets:] @ previous
