@@ -15,6 +15,7 @@ from credalis.constraints._pairs import (
     random_pairs,
     renumber,
 )
+from credalis.constraints._suggestion import suggest_pairs
 
 __all__ = [
     "check_constraints",
@@ -25,4 +26,5 @@ __all__ = [
     "random_pairs",
     "renumber",
     "spread_labels",
+    "suggest_pairs",
 ]

@@ -1,5 +1,6 @@
 """LSI and DML-eig: matrices of a distance from pairs, by convex problems."""
 
+import math
 import warnings
 from dataclasses import replace
 
@@ -19,9 +20,10 @@ Matrix = NDArray[np.float64]
 
 # Below this share of the largest eigenvalue, a matrix is singular to rounding.
 _SMALLEST_RIDGE = 1e-12
-# Smoothing of the minimum, relative to the mean: coarse first, each a start for the
-# next.
-_COARSE_SMOOTHINGS = (1e-1, 1e-2, 1e-3)
+# The first smoothing of the minimum; each is the start for one ten times smaller.
+_FIRST_SMOOTHING = 0.1
+# A relative gap that needs no warning, however the last search ended.
+_ACCEPTED_GAP = 0.01
 
 
 class MahalanobisLearner(LinearLearner):
@@ -232,7 +234,8 @@ class DMLeig(MahalanobisLearner):
     def _maximize(self, vectors):
         last = check_number("smoothing", self.smoothing, above=0)
         unit = (vectors**2).sum() / vectors.size
-        smoothings = [each for each in _COARSE_SMOOTHINGS if each > last] + [last]
+        n_smaller = max(0, math.ceil(math.log10(_FIRST_SMOOTHING / last)))
+        smoothings = last * 10.0 ** np.arange(n_smaller, -1, -1)
         start, n_iter = None, 0
         for smoothing in smoothings:
             solution = maximize_on_spectraplex(
@@ -309,4 +312,6 @@ def _without_smoothing(
     _, weights = smooth_minimum(smoothing)(forms)
     bound = np.linalg.eigvalsh((weights[:, None] * vectors).T @ vectors)[-1]
     least = float(forms.min())
-    return replace(solution, value=least, gap=float(bound - least), n_iter=n_iter)
+    gap = max(float(bound - least), 0.0)
+    converged = solution.converged or gap <= _ACCEPTED_GAP * least
+    return replace(solution, value=least, gap=gap, n_iter=n_iter, converged=converged)

@@ -6,8 +6,11 @@ imported when something is drawn, not before.
 """
 
 from credalis.plots._consistency import ConsistencyDisplay
+from credalis.plots._constraints import ConstraintDisplay
 from credalis.plots._contour import ContourDisplay
 from credalis.plots._delta_bel import DeltaBelDisplay
+from credalis.plots._distances import DistanceMatrixDisplay
+from credalis.plots._features import FeatureDisplay
 from credalis.plots._history import HistoryDisplay
 from credalis.plots._mass import MassDisplay
 from credalis.plots._partition import CredalPartitionDisplay
@@ -16,9 +19,12 @@ from credalis.plots._shepard import ShepardDisplay
 
 __all__ = [
     "ConsistencyDisplay",
+    "ConstraintDisplay",
     "ContourDisplay",
     "CredalPartitionDisplay",
     "DeltaBelDisplay",
+    "DistanceMatrixDisplay",
+    "FeatureDisplay",
     "HistoryDisplay",
     "MassDisplay",
     "SelectionDisplay",
