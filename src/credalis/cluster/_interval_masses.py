@@ -247,12 +247,7 @@ def minimize_on_simplex(forms: Array, linear: Array, start: Array) -> Array:
     n_problems, n_variables = linear.shape
     scale = np.einsum("ijj->i", forms) / n_variables + np.abs(linear).max(axis=1)
     scale[scale == 0] = 1.0
-    free = start > _SUPPORT
-    vertex = (0.5 * np.einsum("ijj->ij", forms) - linear).argmin(axis=1)
-    empty = np.flatnonzero(~free.any(axis=1))
-    free[empty, vertex[empty]] = True
-    x = np.where(free, np.maximum(start, _SUPPORT), 0.0)
-    x /= x.sum(axis=1, keepdims=True)
+    x, free = _supported_start(forms, linear, start)
     pending = np.arange(n_problems)
     for _ in range(5 * n_variables + 20):
         target, level = _equality_solution(
@@ -284,6 +279,18 @@ def minimize_on_simplex(forms: Array, linear: Array, start: Array) -> Array:
         if len(pending) == 0:
             break
     return x / x.sum(axis=1, keepdims=True)
+
+
+def _supported_start(
+    forms: Array, linear: Array, start: Array
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Guesses without their small entries, or the best vertex; and what is free."""
+    free = start > _SUPPORT
+    vertex = (0.5 * np.einsum("ijj->ij", forms) - linear).argmin(axis=1)
+    empty = np.flatnonzero(~free.any(axis=1))
+    free[empty, vertex[empty]] = True
+    x = np.where(free, np.maximum(start, _SUPPORT), 0.0)
+    return x / x.sum(axis=1, keepdims=True), free
 
 
 def _equality_solution(
