@@ -258,10 +258,9 @@ def compare(
         Number of clusters, for all methods that have this parameter; None leaves it as
         it is.
     methods : iterable of str or estimator, or dict of str to estimator, default=None
-        Names of estimators, as in "ECM" or, from the belief peaks, "NNEVCLUS-bp" (a
-        wrong name is answered with a list of all), estimators, which are cloned, or
-        estimators under names of your own. None takes all that have a name; among them
-        are slow ones, and ones whose memory grows with n².
+        Names, as in "ECM" or, from the belief peaks, "NNEVCLUS-bp" (a wrong one is
+        answered with a list of all), or estimators, which are cloned. None takes all
+        that have a name, slow ones and ones whose memory grows with n² included.
     y : array-like of shape (n_samples,), default=None
         True classes. They are compared with the results; no method sees them.
     n_jobs : int, default=None
@@ -273,7 +272,6 @@ def compare(
     Returns
     -------
     Comparison
-        A table that prints itself, the fitted estimators, and a plot.
 
     Examples
     --------
@@ -299,8 +297,8 @@ def compare(
     for name, (estimator, seconds, told) in zip(estimators, answers, strict=True):
         for category, message in told:
             warnings.warn(f"{name}: {message}", category, stacklevel=2)
-        scores.append(_scores(name, estimator.partition_, y, seconds))
         fitted[name] = estimator
+        scores.append(_scores(name, estimator.partition_, y, seconds))
     return Comparison(tuple(scores), fitted)
 
 
