@@ -4,26 +4,39 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import ecm, indices, nnevclus
+from benchmarks import (
+    constrained,
+    ecm,
+    indices,
+    metric_learning,
+    nnevclus,
+    suggestions,
+)
 from benchmarks.harness import Skipped, environment, table
 
-BENCHMARKS = {"ecm": ecm.run, "indices": indices.run, "nnevclus": nnevclus.run}
+BENCHMARKS = {
+    "ecm": ecm.run,
+    "indices": indices.run,
+    "metric_learning": metric_learning.run,
+    "nnevclus": nnevclus.run,
+}
+# About quality, not speed; they take minutes and run only when they are named.
+EXPERIMENTS = {"constrained": constrained.run, "suggestions": suggestions.run}
+ALL = BENCHMARKS | EXPERIMENTS
 RESULTS = Path(__file__).parent / "results"
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
     names = parser.parse_args().names or list(BENCHMARKS)
-    unknown = sorted(set(names) - set(BENCHMARKS))
+    unknown = sorted(set(names) - set(ALL))
     if unknown:
-        parser.error(
-            f"unknown benchmark {unknown[0]!r}, known: {', '.join(BENCHMARKS)}"
-        )
+        parser.error(f"unknown benchmark {unknown[0]!r}, known: {', '.join(ALL)}")
     RESULTS.mkdir(exist_ok=True)
     for name in names:
         try:
-            measurements = BENCHMARKS[name]()
+            measurements = ALL[name]()
         except Skipped as reason:
             print(f"{name}: skipped, {reason}\n")
             continue
