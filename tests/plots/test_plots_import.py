@@ -21,6 +21,10 @@ estimator = SimpleNamespace(
 plots.ContourDisplay.from_estimator(estimator, [[0, 1], [1, 0]], grid_resolution=4)
 plots.ShepardDisplay.from_partition(partition, [1.0, 2.0, 3.0], scale=2.0)
 plots.DeltaBelDisplay.from_data([[0.0], [1.0], [5.0], [6.0]])
+plots.ConstraintDisplay.from_pairs([[0.0], [1.0]], must_link=[(0, 1)])
+plots.FeatureDisplay.from_features([[0.0], [1.0]], [0, 1])
+identity = SimpleNamespace(transform=lambda X: X)
+plots.DistanceMatrixDisplay.from_transformer(identity, [[0.0], [1.0]], [0, 1])
 assert "matplotlib" not in sys.modules
 """
 
