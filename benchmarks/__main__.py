@@ -6,14 +6,17 @@ from pathlib import Path
 
 from benchmarks import (
     bootclus,
+    constrained,
     ecm,
     eknnclus,
     evclus,
     evclust_port,
     indices,
+    metric_learning,
     nnevclus,
     prototypes,
     relational,
+    suggestions,
 )
 from benchmarks.harness import Skipped, environment, table
 
@@ -24,26 +27,28 @@ BENCHMARKS = {
     "evclus": evclus.run,
     "evclust_port": evclust_port.run,
     "indices": indices.run,
+    "metric_learning": metric_learning.run,
     "nnevclus": nnevclus.run,
     "prototypes": prototypes.run,
     "relational": relational.run,
 }
+# About quality, not speed; they take minutes and run only when they are named.
+EXPERIMENTS = {"constrained": constrained.run, "suggestions": suggestions.run}
+ALL = BENCHMARKS | EXPERIMENTS
 RESULTS = Path(__file__).parent / "results"
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
     names = parser.parse_args().names or list(BENCHMARKS)
-    unknown = sorted(set(names) - set(BENCHMARKS))
+    unknown = sorted(set(names) - set(ALL))
     if unknown:
-        parser.error(
-            f"unknown benchmark {unknown[0]!r}, known: {', '.join(BENCHMARKS)}"
-        )
+        parser.error(f"unknown benchmark {unknown[0]!r}, known: {', '.join(ALL)}")
     RESULTS.mkdir(exist_ok=True)
     for name in names:
         try:
-            measurements = BENCHMARKS[name]()
+            measurements = ALL[name]()
         except Skipped as reason:
             print(f"{name}: skipped, {reason}\n")
             continue

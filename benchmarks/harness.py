@@ -26,6 +26,43 @@ class Measurement:
     baseline_seconds: float
     ratio: float
 
+    HEADER = ("work", "baseline", "ours [s]", "baseline [s]", "ratio")
+
+    @property
+    def cells(self):
+        return (
+            self.work,
+            self.baseline,
+            f"{self.seconds:.4g}",
+            f"{self.baseline_seconds:.4g}",
+            f"{self.ratio:.1f}",
+        )
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a method did some work, over several runs."""
+
+    work: str
+    method: str
+    mean: float
+    deviation: float
+    n_runs: int
+    remark: str = ""
+
+    HEADER = ("work", "method", "mean", "sd", "runs", "remark")
+
+    @property
+    def cells(self):
+        return (
+            self.work,
+            self.method,
+            f"{self.mean:.3f}",
+            f"{self.deviation:.3f}",
+            str(self.n_runs),
+            self.remark,
+        )
+
 
 def compare(work, ours, baseline_name, baseline, *, repeats=5, baseline_repeats=2):
     """Time two functions in turn, so that noise hits both; the best run counts."""
@@ -47,19 +84,9 @@ def seconds(function):
     return time.process_time() - start
 
 
-def table(measurements):
+def table(results):
     """Aligned text."""
-    header = ("work", "baseline", "ours [s]", "baseline [s]", "ratio")
-    rows = [
-        (
-            m.work,
-            m.baseline,
-            f"{m.seconds:.4g}",
-            f"{m.baseline_seconds:.4g}",
-            f"{m.ratio:.1f}",
-        )
-        for m in measurements
-    ]
+    header, rows = results[0].HEADER, [result.cells for result in results]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -82,7 +109,15 @@ def benchmark_data(name):
     """Standardised features of a benchmark set, or a Skipped that says what to do."""
     from sklearn.preprocessing import StandardScaler
 
+    return StandardScaler().fit_transform(_benchmark(name).data)
+
+
+def benchmark_labels(name):
+    """Classes of the objects of a benchmark set."""
+    return _benchmark(name).target
+
+
+def _benchmark(name):
     if not os.environ.get("CREDALIS_DATA"):
         raise Skipped(f"CREDALIS_DATA does not name a directory with {name}.csv.gz")
-    X = credalis.datasets.fetch_benchmark(name, download_if_missing=False).data
-    return StandardScaler().fit_transform(X)
+    return credalis.datasets.fetch_benchmark(name, download_if_missing=False)

@@ -25,6 +25,10 @@ plots.SelectionDisplay(
     parameter="n_clusters", values=[2, 3], curves={"stability": [0.5, 0.9]}, errors={},
     preferred={}, reasons={}, best=None, reason="",
 )
+plots.ConstraintDisplay.from_pairs([[0.0], [1.0]], must_link=[(0, 1)])
+plots.FeatureDisplay.from_features([[0.0], [1.0]], [0, 1])
+identity = SimpleNamespace(transform=lambda X: X)
+plots.DistanceMatrixDisplay.from_transformer(identity, [[0.0], [1.0]], [0, 1])
 assert "matplotlib" not in sys.modules
 """
 

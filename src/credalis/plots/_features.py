@@ -162,7 +162,12 @@ class FeatureDisplay:
         if ax is None:
             width = 1.2 + n_panels * max(1.8, 0.45 * self.n_classes)
             _, grid = plt.subplots(
-                1, n_panels, figsize=(width, 3.6), squeeze=False, layout="constrained"
+                1,
+                n_panels,
+                figsize=(width, 3.6),
+                sharey=True,  # distances depend on the sizes of the features
+                squeeze=False,
+                layout="constrained",
             )
             axes = grid.ravel()
         else:
