@@ -44,8 +44,8 @@ class Case:
     function : str
         Their function, as in "ecm.ecm".
     call : str
-        An expression with ``f`` for the function and the arrays ``x`` (data), ``d`` (its
-        distances) and ``g`` (four of its rows).
+        An expression with ``f`` for the function and the arrays ``x`` (data), ``d``
+        (its distances) and ``g`` (four of its rows).
     answer : str
         Key of their result: "mass" is compared as masses, anything else as numbers.
     ours : callable
@@ -202,7 +202,7 @@ def interpreter():
 
 
 def run_theirs(python, case, X, start):
-    """Seconds and answer of their function in a process of its own, None if it fails."""
+    """Seconds and answer of their function, None if it fails."""
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     surroundings = {
         **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
