@@ -56,3 +56,23 @@ def test_every_iteration_is_reported():
         report=lambda iteration, loss: seen.append((iteration, loss)),
     )
     assert seen == list(enumerate(trace.losses.tolist(), start=1))
+
+
+def test_interrupt_ends_the_loop_at_the_last_whole_iteration():
+    def step(x):
+        if x == 3:
+            raise KeyboardInterrupt
+        return x + 1, 1 / (x + 1)
+
+    trace = iterate(step, 0, tol=0, max_iter=10)
+    assert trace.interrupted
+    assert not trace.converged
+    assert trace.state == trace.n_iter == 3
+
+
+def test_interrupt_before_the_first_iteration_is_raised():
+    def step(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        iterate(step, 0, tol=0, max_iter=10)

@@ -74,10 +74,13 @@ def _peaks(geometry: Geometry, n_clusters: int) -> NDArray[np.intp]:
 def _most_plausible(
     geometry: Geometry, scale: float, n_clusters: int, rng: np.random.RandomState
 ) -> NDArray[np.intp]:
-    """The object of maximal plausibility of each cluster that EVCLUS finds."""
+    """The object of maximal plausibility of each cluster that EVCLUS finds.
+
+    Objects between clusters have the plausibility 1 of both; belief tells those from
+    the objects inside.
+    """
     model = EVCLUS(
         n_clusters,
-        focal_sets="singletons",
         metric=geometry.metric,
         dissimilarity_scale=scale,
         random_state=rng,
@@ -86,7 +89,7 @@ def _most_plausible(
         # Whatever there is to warn of concerns the partition, not the seeds.
         warnings.simplefilter("ignore")
         partition = model.fit(geometry.values).partition_
-    return _nearest_distinct(1.0 - partition.plausibility.T)
+    return _nearest_distinct(-(partition.plausibility + partition.belief).T)
 
 
 def _check_rows(
