@@ -114,8 +114,10 @@ def test_fill_writes_any_block(kind, rows, columns, seed):
     points = np.random.default_rng(seed).normal(size=(20, 2))
     expected = by_definition(points)[rows, columns]
     block = np.full(expected.shape, np.nan)
-    similarities_of(kind, points).fill(rows, columns, block)
+    similarities = similarities_of(kind, points)
+    similarities.fill(rows, columns, block)
     np.testing.assert_allclose(block, expected, rtol=1e-11, atol=1e-14)
+    np.testing.assert_array_equal(similarities.block(rows, columns), block)
 
 
 @every_kind

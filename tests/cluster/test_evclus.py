@@ -17,6 +17,8 @@ from credalis import EVCLUS, NNEVCLUS, CredalPartition, FocalSets
 from credalis.cluster import _evclus_problem as problems
 from credalis.cluster import _evclus_solve as solving
 from credalis.cluster._evclus_rows import descend, optimality_gap, sweep
+from credalis.cluster._geometry import Geometry
+from credalis.cluster._nnevclus_seeds import fixed_seeds
 from credalis.datasets import load_butterfly
 from credalis.dissimilarity import StoredSimilarities, sample_pairs, transform
 from credalis.objectives import (
@@ -60,7 +62,13 @@ def blobs():
 
 @pytest.fixture(scope="module")
 def fitted(blobs):
-    return EVCLUS(4, random_state=0).fit(blobs[0])
+    return quick(n_init=3, tol=1e-6).fit(blobs[0])
+
+
+def quick(**parameters):
+    """Four clusters, few starts, no more sweeps than it takes to see the clusters."""
+    defaults = {"n_clusters": 4, "n_init": 1, "tol": 1e-4, "random_state": 0}
+    return EVCLUS(**{**defaults, **parameters})
 
 
 def random_masses(rng, n, focal_sets):
@@ -139,8 +147,8 @@ def test_end_of_the_reference_program(butterfly, reference, solver):
 
 
 def test_iris_from_the_start_of_the_reference_program(benchmark_data, reference):
-    # All eight subsets of three clusters make the problems of the rows singular: the
-    # masses of two programs differ, their stress does not.
+    # All eight subsets of three clusters make the problems of the rows singular, so
+    # that programs may differ in the masses.
     expected = reference("kevclus_fixed_m0.json")["iris"]
     X, _ = benchmark_data("iris")
     X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
@@ -157,11 +165,12 @@ def test_iris_from_the_start_of_the_reference_program(benchmark_data, reference)
         init=start / start.sum(axis=1, keepdims=True),
         solver="reference",
         dissimilarity_scale=reference_scale(X),
-        max_iter=40,
+        max_iter=len(expected["trace"]) - 1,
     )
     ignoring_convergence(model, X)
     theirs = np.square(residuals).sum() / (150 * 149)
-    assert model.loss_ == pytest.approx(theirs, rel=5e-4)
+    assert model.loss_ == pytest.approx(theirs, rel=1e-6)
+    np.testing.assert_allclose(model.partition_.masses, masses, atol=1e-3)
 
 
 def test_end_of_the_constrained_reference_program(butterfly, reference):
@@ -195,8 +204,8 @@ def test_a_planted_partition_is_found_again(seed):
         StoredSimilarities(1 - targets), 60, focal_sets, stored=1 - targets
     )
     start = 0.9 * planted + 0.1 * random_masses(rng, 60, focal_sets)
-    trace = descend(RowCost(stress), start, tol=1e-9, max_iter=2000)
-    assert trace.loss < 1e-9
+    trace = descend(RowCost(stress), start, tol=0, max_iter=60)
+    assert trace.loss < 1e-8
 
 
 @settings(max_examples=15)
@@ -255,7 +264,7 @@ def test_the_loss_never_increases(seed, focal_sets, n_partners):
     ids=lambda each: next(iter(each), "default"),
 )
 def test_history_decreases_and_ends_in_the_loss(blobs, parameters):
-    model = EVCLUS(4, random_state=0, **parameters)
+    model = quick(**parameters)
     ignoring_convergence(model, blobs[0])
     assert_decreasing(model.history_)
     assert model.history_[-1] == model.loss_
@@ -264,7 +273,7 @@ def test_history_decreases_and_ends_in_the_loss(blobs, parameters):
 
 
 def test_converged_rows_satisfy_the_optimality_conditions(blobs):
-    model = EVCLUS(4, tol=1e-12, random_state=0).fit(blobs[0])
+    model = quick(tol=1e-9).fit(blobs[0])
     assert model.kkt_residual_ < 1e-6
 
 
@@ -278,12 +287,12 @@ def test_stress_over_all_pairs_is_that_of_the_partition(fitted, blobs):
 
 def test_stored_similarities_change_nothing(blobs, monkeypatch):
     for pairs in ("all", "landmarks"):
-        model = EVCLUS(4, pairs=pairs, n_init=1, random_state=0)
+        model = quick(pairs=pairs)
         stored = model.fit(blobs[0]).partition_.masses
         monkeypatch.setattr(problems, "_MAX_STORED", 0)
         model.fit(blobs[0])
         monkeypatch.undo()
-        np.testing.assert_allclose(model.partition_.masses, stored, atol=1e-5)
+        np.testing.assert_allclose(model.partition_.masses, stored, atol=1e-4)
 
 
 def test_a_start_on_a_subset_finds_the_same_clusters(blobs, monkeypatch):
@@ -291,7 +300,7 @@ def test_a_start_on_a_subset_finds_the_same_clusters(blobs, monkeypatch):
     monkeypatch.setattr(problems, "_SUBSET_SIZE", 50)
     monkeypatch.setattr(problems, "_SUBSET_PER_CLUSTER", 1)
     for init in ("random", "k-means++"):
-        model = EVCLUS(4, init=init, n_init=1, random_state=0).fit(blobs[0])
+        model = quick(init=init).fit(blobs[0])
         assert adjusted_rand_score(blobs[1], model.labels_) > 0.9
 
 
@@ -299,14 +308,14 @@ def test_sorted_data_are_no_harder_than_shuffled_ones(blobs):
     X, y = blobs
     order = np.argsort(y, kind="stable")
     for rows in (np.arange(150), order):
-        model = EVCLUS(4, random_state=0).fit(X[rows])
+        model = quick().fit(X[rows])
         assert adjusted_rand_score(y[rows], model.labels_) > 0.9
 
 
 def test_matrix_and_points_agree(blobs, fitted):
     X, _ = blobs
     D = cdist(X, X)
-    model = EVCLUS(4, metric="precomputed", random_state=0).fit(D)
+    model = quick(metric="precomputed", n_init=3, tol=1e-6).fit(D)
     np.testing.assert_array_equal(model.labels_, fitted.labels_)
     assert model.loss_ == pytest.approx(fitted.loss_, rel=1e-6)
     new = X[:20] + 0.1
@@ -319,7 +328,7 @@ def test_matrix_and_points_agree(blobs, fitted):
 def test_other_metrics_and_transformers(blobs):
     X, y = blobs
     for metric in ("manhattan", lambda a, b: np.abs(a - b).max(), PCA(2)):
-        model = EVCLUS(4, metric=metric, n_init=1, random_state=0).fit(X[:60])
+        model = quick(metric=metric).fit(X[:60])
         assert adjusted_rand_score(y[:60], model.labels_) > 0.8
         assert adjusted_rand_score(y, model.predict(X)) > 0.8
 
@@ -351,7 +360,7 @@ def test_far_objects_are_outliers(fitted):
 
 def test_landmarks_are_what_prediction_needs(blobs):
     X, y = blobs
-    model = EVCLUS(4, pairs="landmarks", pairs_per_sample=40, random_state=0).fit(X)
+    model = quick(pairs="landmarks", pairs_per_sample=40).fit(X)
     np.testing.assert_array_equal(model.points_, X[model.landmarks_])
     assert len(model.landmarks_) == 40
     assert adjusted_rand_score(y, model.predict(X)) > 0.9
@@ -359,7 +368,7 @@ def test_landmarks_are_what_prediction_needs(blobs):
 
 def test_gradient_method_predicts_and_fits_its_coefficients(blobs, tmp_path):
     X, _ = blobs
-    model = EVCLUS(4, solver="gradient", n_init=2, random_state=0)
+    model = quick(solver="gradient", n_init=2)
     ignoring_convergence(model, X)
     assert model.conflict_coefficients_.shape == (2,)
     assert not hasattr(model, "kkt_residual_")
@@ -371,7 +380,7 @@ def test_gradient_method_predicts_and_fits_its_coefficients(blobs, tmp_path):
 
 def test_gradient_method_does_not_depend_on_the_unit(blobs):
     X, _ = blobs
-    model = EVCLUS(4, solver="gradient", n_init=1, max_iter=50, random_state=0)
+    model = quick(solver="gradient", n_init=1, max_iter=50)
     ignoring_convergence(model, X)
     loss, coefficients = model.loss_, model.conflict_coefficients_
     ignoring_convergence(model, 1000 * X)
@@ -383,7 +392,7 @@ def test_gradient_method_does_not_depend_on_the_unit(blobs):
 
 def test_entropy_makes_the_gradient_method_more_certain(blobs):
     X, _ = blobs
-    model = EVCLUS(4, solver="gradient", n_init=1, max_iter=100, random_state=0)
+    model = quick(solver="gradient", n_init=1, max_iter=100)
     plain = ignoring_convergence(model, X).partition_
     certain = ignoring_convergence(model.set_params(entropy_weight=1e-3), X).partition_
     assert certain.average_nonspecificity < plain.average_nonspecificity
@@ -392,7 +401,7 @@ def test_entropy_makes_the_gradient_method_more_certain(blobs):
 def test_a_given_partition_is_the_start(blobs, fitted):
     X, _ = blobs
     for init in (fitted.partition_, fitted.partition_.masses):
-        again = EVCLUS(4, init=init, random_state=1).fit(X)
+        again = quick(init=init, random_state=1).fit(X)
         np.testing.assert_array_equal(again.labels_, fitted.labels_)
         assert again.loss_ <= fitted.loss_ * (1 + 1e-9)
         assert again.n_iter_ < 10
@@ -400,7 +409,7 @@ def test_a_given_partition_is_the_start(blobs, fitted):
 
 def test_a_hard_partition_can_be_the_start(blobs):
     X, y = blobs
-    model = EVCLUS(4, init=CredalPartition.from_labels(y), random_state=0).fit(X)
+    model = quick(init=CredalPartition.from_labels(y), random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.95
     # Its numbers are those of the given partition.
     assert np.mean(model.labels_ == y) > 0.95
@@ -408,7 +417,7 @@ def test_a_hard_partition_can_be_the_start(blobs):
 
 def test_warm_start_goes_on_from_the_last_fit(blobs):
     X, _ = blobs
-    model = EVCLUS(4, max_iter=3, warm_start=True, random_state=0)
+    model = quick(max_iter=3, warm_start=True)
     first = ignoring_convergence(model, X).loss_
     second = ignoring_convergence(model, X).loss_
     assert second < first
@@ -417,32 +426,32 @@ def test_warm_start_goes_on_from_the_last_fit(blobs):
 
 
 def test_two_steps_start_from_the_first_masses(blobs):
-    single = EVCLUS(4, focal_sets="singletons", random_state=0).fit(blobs[0])
-    both = EVCLUS(4, focal_sets="two-step", random_state=0).fit(blobs[0])
+    single = quick(focal_sets="singletons").fit(blobs[0])
+    both = quick(focal_sets="two-step").fit(blobs[0])
     assert len(both.focal_sets_) > len(single.focal_sets_)
     assert both.loss_ <= single.loss_ * (1 + 1e-6)
 
 
 def test_constraints_are_followed(blobs):
     X, _ = blobs
-    model = EVCLUS(4, random_state=0)
+    model = quick()
     plain = model.fit(X)
     must = [np.flatnonzero(plain.labels_ == k)[:1].tolist() for k in (0, 1)]
     must = [(must[0][0], must[1][0])]
     cannot = [np.flatnonzero(plain.labels_ == 2)[:2].tolist()]
-    helped = EVCLUS(4, random_state=0).fit(X, must_link=must, cannot_link=cannot)
+    helped = quick().fit(X, must_link=must, cannot_link=cannot)
     (i, j), (k, m) = must[0], cannot[0]
     assert helped.labels_[i] == helped.labels_[j]
     assert helped.labels_[k] != helped.labels_[m]
-    assert helped.loss_ > helped.stress_ >= plain.stress_ * (1 - 1e-6)
+    assert helped.loss_ >= helped.stress_ >= plain.stress_ * (1 - 1e-6)
 
 
 def test_loss_has_the_weight_of_the_paper(blobs):
     X, y = blobs
     must, cannot = credalis.constraints.random_pairs(y, 30, random_state=0)
     for solver in ("two-sided", "reference"):
-        model = EVCLUS(4, solver=solver, constraint_weight=0.7, n_init=1)
-        model.set_params(random_state=0).fit(X, must_link=must, cannot_link=cannot)
+        model = quick(solver=solver, constraint_weight=0.7)
+        model.fit(X, must_link=must, cannot_link=cannot)
         masses = model.partition_.masses
         apart = model.focal_sets_.apartness
         kept = [masses[i] @ apart @ masses[j] for i, j in must]
@@ -454,21 +463,21 @@ def test_loss_has_the_weight_of_the_paper(blobs):
 def test_without_weight_constraints_change_nothing(blobs):
     X, y = blobs
     must, cannot = credalis.constraints.random_pairs(y, 30, random_state=0)
-    plain = EVCLUS(4, tol=1e-9, random_state=0).fit(X)
-    same = EVCLUS(4, tol=1e-9, constraint_weight=0.0, random_state=0)
+    plain = quick(tol=1e-8).fit(X)
+    same = quick(tol=1e-8, constraint_weight=0.0)
     same.fit(X, must_link=must, cannot_link=cannot)
-    assert same.loss_ == pytest.approx(plain.loss_, rel=1e-6)
+    assert same.loss_ == pytest.approx(plain.loss_, rel=1e-4)
 
 
 def test_constraints_are_handed_on_to_neighbours(blobs):
     X, y = blobs
     must, cannot = credalis.constraints.random_pairs(y, 10, random_state=1)
-    model = EVCLUS(4, n_init=1, random_state=0)
+    model = quick()
     alone = model.fit(X, must_link=must, cannot_link=cannot).loss_
     model.set_params(constraint_neighbors=2)
     assert model.fit(X, must_link=must, cannot_link=cannot).loss_ != alone
     more = credalis.constraints.expand(must, cannot, X, n_neighbors=2)
-    given = EVCLUS(4, n_init=1, random_state=0)
+    given = quick()
     given.fit(X, must_link=more[0], cannot_link=more[1])
     assert given.loss_ == pytest.approx(model.loss_, rel=1e-12)
 
@@ -486,7 +495,7 @@ def test_interrupt_keeps_the_best_and_warns(blobs, monkeypatch):
         return real(cost, start, report=press, **settings)
 
     monkeypatch.setattr(solving, "descend", descend_and_press)
-    model = EVCLUS(4, random_state=0)
+    model = quick()
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(blobs[0])
     assert model.n_iter_ == 4
@@ -504,7 +513,7 @@ def test_interrupt_while_a_subset_is_fitted_still_gives_all_masses(blobs, monkey
         return real(cost, start, report=press, **settings)
 
     monkeypatch.setattr(solving, "descend", descend_and_press)
-    model = EVCLUS(4, pairs="landmarks", pairs_per_sample=40, random_state=0)
+    model = quick(pairs="landmarks", pairs_per_sample=40)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(blobs[0])
     assert_valid_partition(model.partition_, n_samples=150)
@@ -591,12 +600,12 @@ BAD_PARAMETERS = [
 @pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
 def test_bad_parameter_is_a_value_error_that_names_it(blobs, parameters, message):
     with pytest.raises(ValueError, match=message):
-        EVCLUS(4, **parameters).fit(blobs[0])
+        quick(**parameters).fit(blobs[0])
 
 
 def test_mass_outside_the_focal_sets_is_refused(blobs, fitted):
     with pytest.raises(ValueError, match="init must have no mass outside"):
-        EVCLUS(4, focal_sets="singletons", init=fitted.partition_).fit(blobs[0])
+        quick(focal_sets="singletons", init=fitted.partition_).fit(blobs[0])
 
 
 @pytest.mark.parametrize(
@@ -610,13 +619,13 @@ def test_mass_outside_the_focal_sets_is_refused(blobs, fitted):
 )
 def test_contradictory_constraints_are_refused(blobs, must, cannot, message):
     with pytest.raises(ValueError, match=message):
-        EVCLUS(4).fit(blobs[0], must_link=must, cannot_link=cannot)
+        quick().fit(blobs[0], must_link=must, cannot_link=cannot)
 
 
 def test_optimality_gap_is_the_largest_of_all_rows(blobs, rng):
     X, _ = blobs
     problem = problems.prepare(
-        EVCLUS(4), X, np.random.RandomState(0), must_link=None, cannot_link=None
+        quick(), X, np.random.RandomState(0), must_link=None, cannot_link=None
     )
     cost = problem.cost(FocalSets.pairs(4))
     assert optimality_gap(cost, random_masses(rng, 150, FocalSets.pairs(4))) > 1e-2
@@ -624,8 +633,10 @@ def test_optimality_gap_is_the_largest_of_all_rows(blobs, rng):
 
 def test_nnevclus_can_start_from_the_most_plausible_objects(blobs):
     X, y = blobs
-    model = NNEVCLUS(4, init="evclus", n_init=1, random_state=0).fit(X)
+    for geometry in (Geometry(X), Geometry(cdist(X, X), "precomputed")):
+        scale = geometry.scale(0.9, np.random.RandomState(0))
+        rng = np.random.RandomState(0)
+        seeds = fixed_seeds("evclus", X, geometry, scale, 4, rng)
+        assert sorted(y[seeds]) == [0, 1, 2, 3]
+    model = NNEVCLUS(4, init="evclus", n_init=5, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.9
-    D = cdist(X, X)
-    model = NNEVCLUS(4, metric="precomputed", init="evclus", n_init=1, random_state=0)
-    assert adjusted_rand_score(y, model.fit(D).labels_) > 0.9

@@ -95,3 +95,23 @@ def test_the_best_state_is_kept_when_time_is_up():
 def test_a_loss_that_is_not_finite_is_refused_on_the_way_to_the_best():
     with pytest.raises(ValueError, match="must stay finite"):
         iterate_to_best(lambda x: (x, np.nan), 0.0, tol=0.0, max_iter=5, patience=2)
+
+
+def test_interrupt_ends_the_loop_at_the_last_whole_iteration():
+    def step(x):
+        if x == 3:
+            raise KeyboardInterrupt
+        return x + 1, 1 / (x + 1)
+
+    trace = iterate(step, 0, tol=0, max_iter=10)
+    assert trace.interrupted
+    assert not trace.converged
+    assert trace.state == trace.n_iter == 3
+
+
+def test_interrupt_before_the_first_iteration_is_raised():
+    def step(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        iterate(step, 0, tol=0, max_iter=10)

@@ -245,7 +245,8 @@ def check_parameters(estimator: Any) -> None:
     is_seeded = isinstance(estimator.init, str) and estimator.init == "k-means++"
     if estimator.solver == "gradient" and is_seeded:
         raise ValueError(
-            "init must be 'auto', 'random' or masses for solver='gradient'"
+            "init must be 'auto', 'random' or masses for solver='gradient', got "
+            "'k-means++'"
         )
     if estimator.entropy_weight and estimator.solver != "gradient":
         raise ValueError(

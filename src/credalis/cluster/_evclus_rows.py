@@ -57,10 +57,9 @@ def sweep(cost: RowCost, masses: Array) -> State:
 def sweep_in_turn(cost: RowCost, masses: Array) -> Array:
     """Update every row once, each to its own minimum, whatever that does to others."""
     masses = masses.copy()
-    for rows in cost.blocks:
-        masses[rows] = minimize_on_simplex(
-            *cost.row_problem(masses, rows), masses[rows]
-        )
+    for i in range(len(masses)):
+        row = slice(i, i + 1)
+        masses[row] = minimize_on_simplex(*cost.row_problem(masses, row), masses[row])
     return masses
 
 

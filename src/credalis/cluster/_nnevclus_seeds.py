@@ -97,10 +97,13 @@ def belief_peaks(
 def _most_plausible(
     geometry: Geometry, scale: float, n_clusters: int, rng: np.random.RandomState
 ) -> NDArray[np.intp]:
-    """The object of maximal plausibility of each cluster that EVCLUS finds."""
+    """The object of maximal plausibility of each cluster that EVCLUS finds.
+
+    Objects between clusters have the plausibility 1 of both; belief tells those from
+    the objects inside.
+    """
     model = EVCLUS(
         n_clusters,
-        focal_sets="singletons",
         metric=geometry.metric,
         dissimilarity_scale=scale,
         random_state=rng,
@@ -109,7 +112,7 @@ def _most_plausible(
         # Whatever there is to warn of concerns the partition, not the seeds.
         warnings.simplefilter("ignore")
         partition = model.fit(geometry.values).partition_
-    return _nearest_distinct(1.0 - partition.plausibility.T)
+    return _nearest_distinct(-(partition.plausibility + partition.belief).T)
 
 
 def _nearest_distinct(distances: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -243,9 +243,7 @@ class PartnerStress(RowStress):
         return _Lists(starts, columns[order], targets[order])
 
     def blocks(self) -> list[slice]:
-        """As many objects as go well together; one if L may increase anyway."""
-        if self.one_sided:
-            return _cut(0, self.n_samples, 1)
+        """As many objects as go well together."""
         return _coupled_blocks(self.n_samples, len(self.focal_sets))
 
     def row_problem(self, masses: Array, rows: slice) -> tuple[Array, Array]:
