@@ -182,6 +182,7 @@ def test_prediction_differs_only_for_constrained_objects(blobs):
     cecm = CECM(3, random_state=0).fit(X, must_link=must_link, cannot_link=cannot_link)
     predicted = cecm.predict_partition(X)
     is_bound = np.isin(np.arange(len(X)), np.concatenate([must_link, cannot_link]))
+    assert cecm.constrained_rows_.tolist() == np.flatnonzero(is_bound).tolist()
     differs = (predicted.masses != cecm.partition_.masses).any(axis=1)
     assert not differs[~is_bound].any()
     assert differs[is_bound].any()

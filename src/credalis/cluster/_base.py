@@ -56,6 +56,16 @@ class BaseCredalClusterer(
     def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X, needing little memory beyond the result."""
 
+    def _fitted_masses(
+        self, X: NDArray[np.float64], solution: Solution
+    ) -> NDArray[np.float64]:
+        """Masses of the training objects, the fitted attributes being set.
+
+        The code of predict_partition, so that predict(X) equals labels_. A method
+        whose masses are its parameters returns those of the solution.
+        """
+        return self._predict_masses(X)
+
     def _validate(self, X: Any) -> NDArray[np.float64]:
         """The data as a checked array."""
         return validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
@@ -68,13 +78,6 @@ class BaseCredalClusterer(
     ) -> Any:
         """What all starts share: the data, and parameters that depend on it."""
         return X
-
-    def _fitted_masses(
-        self, X: NDArray[np.float64], data: Any, solution: Solution
-    ) -> NDArray[np.float64]:
-        """Masses of the objects of the fit, which are usually those predicted."""
-        # The code of predict_partition, so that predict(X) equals labels_.
-        return self._predict_masses(X)
 
     def _check_solution(self, data: Any, solution: Solution) -> None:
         """Warn of a solution that is not what the user hopes for."""
@@ -264,8 +267,7 @@ class BaseCredalClusterer(
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter
-        masses = self._fitted_masses(X, data, solution)
-        self.partition_ = CredalPartition(masses, focal_sets)
+        self.partition_ = CredalPartition(self._fitted_masses(X, solution), focal_sets)
         self.labels_ = self.partition_.labels.copy()
 
     def _empty_clusters_last(

@@ -105,6 +105,8 @@ default="k-means++"
         Prototypes, in the space of the transformer if there is one.
     metrics_ : array of shape (n_clusters, n_features, n_features) or None
         Matrices S_k of the adaptive metric.
+    constrained_rows_ : array of int, shape (n_constrained,)
+        Row numbers of the objects of the pairs.
     transformer_ : object or None
         The fitted transformer.
     delta_ : float
@@ -126,7 +128,7 @@ default="k-means++"
     -----
     A new object has no constraints: `predict_partition` gives it the masses of ECM for
     the fitted prototypes. So on the data of the fit `predict` may differ from `labels_`
-    for the objects of the pairs, and only for these.
+    for the objects of the pairs (`constrained_rows_`), and only for these.
 
     References
     ----------
@@ -261,11 +263,12 @@ default="k-means++"
         solution = super()._solution(problem, model, trace)
         rows = constrained_objects(problem.information).rows
         solution.masses[rows] = trace.state.held
+        solution.other["constrained_rows_"] = rows
         return solution
 
-    def _fitted_masses(self, X, data, solution):
+    def _fitted_masses(self, X, solution):
         masses = self._predict_masses(X)
-        rows = constrained_objects(data.information).rows
+        rows = self.constrained_rows_
         masses[rows] = solution.masses[rows]
         return masses
 
