@@ -282,8 +282,7 @@ class BaseCredalClusterer(
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter
-        masses = self._fitted_masses(X, solution)
-        self.partition_ = adopt(masses, focal_sets)
+        self.partition_ = adopt(self._fitted_masses(X, solution), focal_sets)
         self.labels_ = self.partition_.labels.copy()
 
     def _empty_clusters_last(
