@@ -135,8 +135,8 @@ class LFDA(LinearLearner):
     >>> from credalis.metric_learning import LFDA
     >>> X = [[0, 0], [9, 0], [0, 1], [9, 1], [0, 4], [9, 4], [0, 5], [9, 5]]
     >>> lfda = LFDA().fit(X, y=[0, 0, 0, 0, 1, 1, 1, 1])
-    >>> abs(lfda.components_).argmax()  # the second attribute tells the classes apart
-    np.int64(1)
+    >>> int(abs(lfda.components_).argmax())  # the second attribute tells them apart
+    1
     """
 
     def __init__(
