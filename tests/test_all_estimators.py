@@ -40,8 +40,6 @@ pytestmark = [
     # Some of the data have no clusters.
     pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning"),
     pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning"),
-    # Some checks are about random data, in which there are no clusters to be found.
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning"),
 ]
 
 # The default and one further setting of each.
@@ -56,15 +54,15 @@ ESTIMATORS = [
     CECM(n_clusters=3, metric="adaptive", penalty="paper", constraint_weight=0.2),
     ECM(),
     ECM(n_clusters=3, focal_sets="two-step", alpha=2.0, beta=1.5, delta=3.0),
+    ECM(n_clusters=3, metric="adaptive", init="peaks"),
     RECM(),
     RECM(n_clusters=3, metric="manhattan", squared=True, beta=1.2, init="random"),
     ECMdd(),
     ECMdd(n_clusters=3, prototypes="weighted", alpha=1.0, beta=1.3, zeta=0.5),
     MECM(),
     MECM(n_clusters=3, power=2, meta_dissimilarity="prototype", init="random"),
-    ECM(n_clusters=3, metric="adaptive", init="peaks"),
-    EVCLUS(n_init=2),
-    EVCLUS(n_clusters=3, pairs="landmarks", pairs_per_sample=8, n_init=1),
+    EVCLUS(max_iter=20, n_init=2),
+    EVCLUS(n_clusters=3, pairs="landmarks", pairs_per_sample=8, max_iter=10, n_init=1),
     NNEVCLUS(max_iter=100, n_init=2),
     NNEVCLUS(
         n_clusters=3,
