@@ -121,12 +121,16 @@ def test_an_object_apart_from_all_is_an_anchor():
     assert found[:, 1].tolist() == [3]
 
 
-def test_anchors_take_turns(rng):
-    labels = np.repeat([0, 1, 2], [60, 20, 10])
-    memberships = 0.8 * np.eye(3)[labels] + 0.2 / 3
+def test_pairs_are_drawn_in_proportion_to_their_ambiguity():
+    # Besides two sure objects, 40 of ambiguity 0.1 and 10 of ambiguity 0.4.
+    doubts = np.repeat([0.1, 0.4], [40, 10])
+    memberships = np.column_stack([1 - doubts, doubts])
+    memberships = np.concatenate([np.eye(2), memberships])
     partition = CredalPartition.from_fuzzy(memberships)
-    found = suggest_pairs(partition, 3 + 18, random_state=0)
-    assert np.bincount(labels[found[3:, 1]]).tolist() == [6, 6, 6]
+    first = [suggest_pairs(partition, 2, random_state=k)[1, 1] for k in range(400)]
+    share = np.mean(np.array(first) >= 42)
+    # 10 · 0.4 / (40 · 0.1 + 10 · 0.4) = 1/2; four standard deviations are 0.1.
+    assert share == pytest.approx(0.5, abs=0.1)
 
 
 def test_same_seed_same_pairs(four_doubts):

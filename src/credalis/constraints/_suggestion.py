@@ -38,13 +38,12 @@ def suggest_pairs(
     anchor for each cluster: a member of the largest groups that answers have already
     set apart, or the object most believed in the cluster. Anchors are compared with
     each other first. Then every other object may be compared with the most plausible
-    of the anchors that it is not known to differ from. Such a pair is the more probable
-    to be chosen the larger
+    of the anchors that it is not known to differ from. Such a pair is chosen with a
+    probability proportional to
 
         min(Pl(same), Pl(different)),
 
-    that is the less the partition can tell, and all anchors get the same number of
-    pairs.
+    which is large where the partition cannot tell.
 
     Ask, add the answers to those before, fit again with ``closure(must_link,
     cannot_link, n_samples)``, and ask for the next pairs.
@@ -138,7 +137,7 @@ def _doubtful(
     is_apart: NDArray[np.bool_],
     rng: np.random.RandomState,
 ) -> Pairs:
-    """Other objects with their most plausible anchor, anchors taking turns."""
+    """Other objects with their most plausible anchor, in the order of a draw."""
     is_other = ~np.isin(group, group[anchors]) & ~is_apart.all(axis=1)
     objects = np.flatnonzero(is_other)
     nearest = np.empty(len(objects), dtype=np.intp)
@@ -157,9 +156,4 @@ def _doubtful(
     order = np.argsort(waiting, kind="stable")
     _, first = np.unique(group[objects[order]], return_index=True)
     order = order[np.sort(first)]  # one object of each group
-    turn = np.empty(len(order))
-    for anchor in range(len(anchors)):
-        mine = nearest[order] == anchor
-        turn[mine] = np.arange(mine.sum())
-    order = order[np.argsort(turn, kind="stable")]
     return np.column_stack([anchors[nearest[order]], objects[order]])
