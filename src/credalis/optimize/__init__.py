@@ -7,6 +7,7 @@ from credalis.optimize._gradient import (
 )
 from credalis.optimize._loop import Trace, iterate
 from credalis.optimize._simplex_qp import (
+    RowQuadratics,
     minimize_on_simplex,
     minimize_quartic,
     simplex_gap,
@@ -17,6 +18,7 @@ __all__ = [
     "Adam",
     "GradientTrace",
     "RMSprop",
+    "RowQuadratics",
     "Trace",
     "cosine_schedule",
     "iterate",
