@@ -100,10 +100,9 @@ def test_row_problem_and_coupling_say_how_the_cost_changes(seed, focal_sets):
                 if rows.start == rows.stop:
                     continue
                 direction = other[rows] - masses[rows]
-                gram, linear = cost.row_problem(masses, rows)
-                gram = np.broadcast_to(gram, (len(linear), *gram.shape[-2:]))
-                moved = np.einsum("rij,rj->ri", gram, direction)
-                slope = 2 * ((moved * masses[rows]).sum() - (linear * direction).sum())
+                problem = cost.row_problem(masses, rows)
+                moved = problem.products(direction)
+                slope = 2 * (moved * masses[rows] - problem.linear * direction).sum()
                 polynomial = np.array([slope, (moved * direction).sum(), 0, 0])
                 polynomial[1:] += cost.coupling(masses, rows, direction)
                 for t in (0.3, 1.0):
@@ -118,13 +117,13 @@ def test_one_sided_problem_is_that_of_the_partners_alone(points, rng):
     focal_sets = FocalSets.pairs(3)
     masses = random_masses(rng, N, focal_sets)
     stress = partners(points, focal_sets, 6, one_sided=True)
-    gram, linear = stress.row_problem(masses, slice(4, 5))
+    problem = stress.row_problem(masses, slice(4, 5))
     own = stress.rows == 4
     against = masses[stress.columns[own]] @ focal_sets.disjoint
     weight = 2 / len(stress.rows)
-    np.testing.assert_allclose(gram[0], weight * against.T @ against)
+    np.testing.assert_allclose(problem.gram[0], weight * against.T @ against)
     targets = 1 - stress.similarities[own]
-    np.testing.assert_allclose(linear[0], weight * targets @ against)
+    np.testing.assert_allclose(problem.linear[0], weight * targets @ against)
 
 
 def test_every_object_is_in_one_block(points):

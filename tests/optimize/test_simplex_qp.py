@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize, nnls
 
-from credalis.optimize import minimize_on_simplex, minimize_quartic, simplex_gap
+from credalis.optimize import (
+    RowQuadratics,
+    minimize_on_simplex,
+    minimize_quartic,
+    simplex_gap,
+)
 
 NUMBERS = st.one_of(st.just(0.0), st.floats(-1, 1).filter(lambda x: abs(x) > 1e-3))
 
@@ -42,11 +47,11 @@ def values(gram, linear, x):
 def test_optimality_conditions_hold(problem):
     factors, linear, start = problem
     gram = factors.transpose(0, 2, 1) @ factors
-    x = minimize_on_simplex(gram, linear, start)
+    x = minimize_on_simplex(RowQuadratics(gram, linear), start)
     assert (x >= 0).all()
     np.testing.assert_allclose(x.sum(axis=1), 1.0, atol=1e-12)
     scale = np.maximum(1.0, np.abs(linear).max(initial=0.0))
-    assert simplex_gap(gram, linear, x).max() <= 1e-8 * scale
+    assert simplex_gap(RowQuadratics(gram, linear), x).max() <= 1e-8 * scale
     gain = values(gram, linear, x) - values(gram, linear, start)
     assert gain.max() <= 1e-12 * scale
 
@@ -58,8 +63,8 @@ def test_optimality_conditions_hold_for_many_random_problems(seed):
         gram = factors.transpose(0, 2, 1) @ factors
         linear = np.einsum("rkf,rk->rf", factors, rng.uniform(size=factors.shape[:2]))
         start = rng.dirichlet(np.full(n_variables, 0.3), size=300)
-        x = minimize_on_simplex(gram, linear, start)
-        assert simplex_gap(gram, linear, x).max() <= 1e-8
+        x = minimize_on_simplex(RowQuadratics(gram, linear), start)
+        assert simplex_gap(RowQuadratics(gram, linear), x).max() <= 1e-8
 
 
 def test_the_minimum_is_that_of_other_solvers(rng):
@@ -67,7 +72,7 @@ def test_the_minimum_is_that_of_other_solvers(rng):
     targets = rng.normal(size=(20, 12))
     gram = factors.transpose(0, 2, 1) @ factors
     linear = np.einsum("rkf,rk->rf", factors, targets)
-    ours = minimize_on_simplex(gram, linear, np.full((20, 6), 1 / 6))
+    ours = minimize_on_simplex(RowQuadratics(gram, linear), np.full((20, 6), 1 / 6))
     for k in range(20):
         heavy = 1e4
         stacked = np.vstack([factors[k], np.full((1, 6), heavy)])
@@ -89,15 +94,27 @@ def test_a_common_matrix_is_the_same_as_one_for_each_row(rng):
     gram, linear = factors.T @ factors, rng.normal(size=(50, 8))
     start = rng.dirichlet(np.ones(8), size=50)
     np.testing.assert_allclose(
-        minimize_on_simplex(gram, linear, start),
-        minimize_on_simplex(np.tile(gram, (50, 1, 1)), linear, start),
+        minimize_on_simplex(RowQuadratics(gram, linear), start),
+        minimize_on_simplex(RowQuadratics(np.tile(gram, (50, 1, 1)), linear), start),
         atol=1e-10,
     )
 
 
+def test_a_matrix_less_rank_one_is_the_same_as_one_for_each_row(rng):
+    factors, removed = rng.normal(size=(30, 8)), rng.uniform(size=(50, 8))
+    gram, linear = factors.T @ factors + 8 * np.eye(8), rng.normal(size=(50, 8))
+    start = rng.dirichlet(np.ones(8), size=50)
+    common = RowQuadratics(gram, linear, removed)
+    own = RowQuadratics(gram - removed[:, :, None] * removed[:, None, :], linear)
+    x = minimize_on_simplex(common, start)
+    np.testing.assert_allclose(x, minimize_on_simplex(own, start), atol=1e-7)
+    assert simplex_gap(own, x).max() < 1e-8
+    np.testing.assert_allclose(common.products(start), own.products(start), atol=1e-12)
+
+
 def test_the_unit_matrix_gives_the_projection(rng):
     points = rng.normal(size=(40, 5))
-    x = minimize_on_simplex(np.eye(5), points, np.full((40, 5), 0.2))
+    x = minimize_on_simplex(RowQuadratics(np.eye(5), points), np.full((40, 5), 0.2))
     shifts = points - x
     for row, shift in zip(x, shifts, strict=True):
         np.testing.assert_allclose(shift[row > 0], shift.max(), atol=1e-8)
@@ -105,20 +122,21 @@ def test_the_unit_matrix_gives_the_projection(rng):
 
 def test_without_curvature_the_best_corner_is_taken():
     x = minimize_on_simplex(
-        np.zeros((3, 3)), np.array([[0.0, 1.0, 0.5]]), np.full((1, 3), 1 / 3)
+        RowQuadratics(np.zeros((3, 3)), np.array([[0.0, 1.0, 0.5]])),
+        np.full((1, 3), 1 / 3),
     )
     np.testing.assert_allclose(x, [[0, 1, 0]], atol=1e-12)
 
 
 def test_where_nothing_matters_the_start_is_kept():
     start = np.array([[0.2, 0.3, 0.5]])
-    x = minimize_on_simplex(np.zeros((3, 3)), np.zeros((1, 3)), start)
+    x = minimize_on_simplex(RowQuadratics(np.zeros((3, 3)), np.zeros((1, 3))), start)
     np.testing.assert_allclose(x, start, atol=1e-12)
 
 
 def test_gap_is_zero_at_the_minimum_only():
     gram, linear = np.eye(2), np.array([[2.0, 0.0], [2.0, 0.0]])
-    gaps = simplex_gap(gram, linear, np.array([[1.0, 0.0], [0.5, 0.5]]))
+    gaps = simplex_gap(RowQuadratics(gram, linear), np.array([[1.0, 0.0], [0.5, 0.5]]))
     assert gaps[0] == 0
     assert gaps[1] > 0
 

@@ -11,7 +11,7 @@ from credalis.belief import FocalSets
 from credalis.cluster._evclus_problem import Problem
 from credalis.cluster._evclus_rows import solve_rows
 from credalis.objectives import AffineStress, Entropy, Objective
-from credalis.optimize import GradientTrace, minimize_adaptive
+from credalis.optimize import GradientTrace, RowQuadratics, minimize_adaptive
 
 Array = NDArray[np.float64]
 
@@ -114,7 +114,8 @@ def masses_from_dissimilarities(
         rows = slice(start, start + size)
         weighted = weights[rows, :, None] * against
         linear = ((dissimilarities[rows, None, :] - b) @ weighted)[:, 0]
-        masses[rows] = solve_rows(weighted.transpose(0, 2, 1) @ against, linear)
+        grams = weighted.transpose(0, 2, 1) @ against
+        masses[rows] = solve_rows(RowQuadratics(grams, linear))
     return masses
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from credalis.belief import FocalSets
 from credalis.objectives import RowCost
 from credalis.optimize import (
+    RowQuadratics,
     Trace,
     iterate,
     minimize_on_simplex,
@@ -40,11 +41,11 @@ def sweep(cost: RowCost, masses: Array) -> State:
     decrease = 0.0
     for rows in cost.blocks:
         own = masses[rows]
-        gram, linear = cost.row_problem(masses, rows)
-        target = minimize_on_simplex(gram, linear, own)
+        problem = cost.row_problem(masses, rows)
+        target = minimize_on_simplex(problem, own)
         direction = target - own
-        moved = (gram @ direction[:, :, None])[:, :, 0]
-        slope = 2.0 * (np.vdot(moved, own) - np.vdot(linear, direction))
+        moved = problem.products(direction)
+        slope = 2.0 * (np.vdot(moved, own) - np.vdot(problem.linear, direction))
         coefficients = np.array([slope, np.vdot(moved, direction), 0.0, 0.0])
         coefficients[1:] += cost.coupling(masses, rows, direction)
         length, change = minimize_quartic(coefficients)
@@ -59,7 +60,7 @@ def sweep_in_turn(cost: RowCost, masses: Array) -> Array:
     masses = masses.copy()
     for i in range(len(masses)):
         row = slice(i, i + 1)
-        masses[row] = minimize_on_simplex(*cost.row_problem(masses, row), masses[row])
+        masses[row] = minimize_on_simplex(cost.row_problem(masses, row), masses[row])
     return masses
 
 
@@ -129,7 +130,7 @@ def descend(
 def optimality_gap(cost: RowCost, masses: Array) -> float:
     """The largest violation of the optimality conditions of a row, 0 at a minimum."""
     gaps = [
-        simplex_gap(*cost.row_problem(masses, rows), masses[rows]).max()
+        simplex_gap(cost.row_problem(masses, rows), masses[rows]).max()
         for rows in cost.blocks
     ]
     return float(max(gaps))
@@ -158,16 +159,15 @@ def masses_from_similarities(
     against = references @ disjoint
     gram = against.T @ against
     linear = against.sum(axis=0) - similarities @ against
-    return solve_rows(gram, linear)
+    return solve_rows(RowQuadratics(gram, linear))
 
 
-def solve_rows(gram: Array, linear: Array) -> Array:
+def solve_rows(problem: RowQuadratics) -> Array:
     """Minima of xᵀ G x - 2 hᵀ x on the simplex, without any idea where they are."""
-    n_sets = linear.shape[1]
-    masses = np.full(linear.shape, 1.0 / n_sets)
+    n_rows, n_sets = problem.linear.shape
+    masses = np.full((n_rows, n_sets), 1.0 / n_sets)
     size = max(1, _MAX_ENTRIES // n_sets**2)
-    for start in range(0, len(linear), size):
-        rows = slice(start, start + size)
-        matrices = gram if gram.ndim == 2 else gram[rows]
-        masses[rows] = minimize_on_simplex(matrices, linear[rows], masses[rows])
+    for start in range(0, n_rows, size):
+        rows = np.arange(start, min(start + size, n_rows))
+        masses[rows] = minimize_on_simplex(problem.take(rows), masses[rows])
     return masses

@@ -151,7 +151,7 @@ def _start(
             return _random_masses(stress.n_samples, focal_sets, rng)
         everything = slice(0, stress.n_samples)
         similarities = stress.block(everything, everything)
-        return _masses_from_seeds(similarities, focal_sets, rng)
+        return masses_from_seeds(similarities, focal_sets, rng)
 
     if stress.n_samples == problem.n_samples:
         return make(), False
@@ -195,7 +195,7 @@ def _random_masses(
     return masses / masses.sum(axis=1, keepdims=True)
 
 
-def _masses_from_seeds(
+def masses_from_seeds(
     similarities: Array, focal_sets: FocalSets, rng: np.random.RandomState
 ) -> Array:
     """Masses that fit the dissimilarities to distant objects, one for each cluster.

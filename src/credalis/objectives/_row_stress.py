@@ -8,7 +8,7 @@ Masses in here have shape (n_samples, n_focal_sets): it is rows that are updated
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -19,12 +19,13 @@ from scipy.sparse import csr_array
 from credalis.belief import FocalSets
 from credalis.dissimilarity import Similarities
 from credalis.objectives._constraints import PairConstraints
+from credalis.optimize import RowQuadratics
 
 Array = NDArray[np.float64]
 
 # Objects in a block that moves together: as many as make products fast, but so few that
 # pairs inside a block matter little next to the others.
-_MAX_BLOCK = 256
+_MAX_BLOCK = 512
 _MIN_BLOCKS = 10
 
 # Objects in a block without pairs inside.
@@ -59,15 +60,8 @@ class RowStress(ABC):
         """Objects to be updated together, one block after the other."""
 
     @abstractmethod
-    def row_problem(self, masses: Array, rows: slice) -> tuple[Array, Array]:
-        """G and h of each of the rows: what L is as a function of its masses alone.
-
-        Returns
-        -------
-        gram : array of shape ([n_rows,] n_focal_sets, n_focal_sets)
-            Without the first axis if it is the same for all.
-        linear : array of shape (n_rows, n_focal_sets)
-        """
+    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
+        """G and h of each of the rows: what L is as a function of its masses alone."""
 
     @abstractmethod
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
@@ -128,7 +122,7 @@ class CommonStress(RowStress):
         size = max(1, min(_MAX_FREE_BLOCK, _MAX_ENTRIES // n_sets**2))
         return coupled + _cut(self.n_landmarks, self.n_samples, size)
 
-    def row_problem(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
         """G = C (Σ_j m_j m_jᵀ) C and h = C Σ_j δ*_ij m_j over the partners j of i."""
         landmarks = slice(0, self.n_landmarks)
         moments = masses[landmarks].T @ masses[landmarks]
@@ -143,34 +137,33 @@ class CommonStress(RowStress):
         gram = self._disjoint @ moments @ self._disjoint / self.n_pairs
         linear = sums @ self._disjoint / self.n_pairs
         if is_free:
-            return gram, linear
+            return RowQuadratics(gram, linear)
         # A landmark is among the landmarks and among the objects, but no pair.
-        own = masses[rows] @ self._disjoint
-        rank_one = own[:, :, None] * own[:, None, :]
-        return gram - rank_one * (2.0 / self.n_pairs), linear
+        removed = masses[rows] @ self._disjoint * np.sqrt(2.0 / self.n_pairs)
+        return RowQuadratics(gram, linear, removed)
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From all pairs of landmarks in the block."""
         if rows.start >= self.n_landmarks or len(direction) == 1:
             return np.zeros(3)
         own = masses[rows]
-        moved = direction @ self._disjoint
-        residuals = own @ self._disjoint @ own.T - 1.0
-        residuals += self.block(rows, rows)
-        first, second = moved @ own.T, moved @ direction.T
-        for matrix in (residuals, first, second):
-            np.fill_diagonal(matrix, 0.0)
-        # Of (r + t (u + v) + t² w)² less (r + t u)² and (r + t v)²; u, v of both ends.
-        return (
-            np.array(
-                [
-                    2.0 * (np.vdot(residuals, second) + np.vdot(first, first.T)),
-                    4.0 * np.vdot(first, second),
-                    np.vdot(second, second),
-                ]
-            )
-            / self.n_pairs
-        )
+        against, moved = own @ self._disjoint, direction @ self._disjoint
+        # With r the residual of a pair, u = yᵢ C xⱼ, v = yⱼ C xᵢ and w = yᵢ C yⱼ, what
+        # (r + t (u + v) + t² w)² exceeds (r + t u)² and (r + t v)² by, less r², is
+        # 2 t² (r w + u v) + 2 t³ (u + v) w + t⁴ w². Sums over all i and j are products
+        # of small matrices, from which i = j is to be taken away.
+        mixed, square = own.T @ moved, direction.T @ moved
+        kappa = np.einsum("ij,ij->i", against, own)
+        u, w = (np.einsum("ij,ij->i", moved, each) for each in (own, direction))
+        conflicts_w = np.vdot(against.T @ moved, own.T @ direction) - kappa @ w
+        # Similarities of objects with themselves are 1: their targets are 0.
+        similar = self.block(rows, rows) @ direction
+        targets_w = np.vdot(moved, direction.sum(axis=0) - similar)
+        u_v = np.vdot(mixed, mixed.T) - u @ u
+        u_w = np.vdot(moved.T @ moved, own.T @ direction) - u @ w
+        w_w = np.vdot(square, square.T) - w @ w
+        coefficients = [2.0 * (conflicts_w - targets_w + u_v), 4.0 * u_w, w_w]
+        return np.array(coefficients) / self.n_pairs
 
     def value(self, masses: Array) -> float:
         """Sum of squares, some rows at a time."""
@@ -200,7 +193,9 @@ class CommonStress(RowStress):
         width = columns.stop if self.stored is not None else _MAX_COLUMNS
         sums = np.tile(masses[columns].sum(axis=0), (rows.stop - rows.start, 1))
         for part in _cut(0, columns.stop, width):
-            sums -= self.block(rows, part) @ masses[part]
+            # This way round BLAS takes less time for the same product.
+            transposed = np.ascontiguousarray(masses[part].T)
+            sums -= (transposed @ self.block(rows, part).T).T
         return sums
 
 
@@ -246,7 +241,7 @@ class PartnerStress(RowStress):
         """As many objects as go well together."""
         return _coupled_blocks(self.n_samples, len(self.focal_sets))
 
-    def row_problem(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
         """G = Σ_j (C m_j) (C m_j)ᵀ and h = Σ_j δ*_ij C m_j over the partners j of i."""
         # A last row of zeros fills up the lists of objects with fewer partners.
         n_sets = len(self.focal_sets)
@@ -265,7 +260,7 @@ class PartnerStress(RowStress):
             np.matmul(transposed, factors, out=grams[where])
             linear[where] = (transposed @ targets[:, :, None])[:, :, 0]
         weight = (2.0 if self.one_sided else 1.0) / len(self.rows)
-        return grams * weight, linear * weight
+        return RowQuadratics(grams * weight, linear * weight)
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From the given pairs within the block."""
@@ -341,13 +336,13 @@ class RowCost:
         """Those of the stress."""
         return self.stress.blocks()
 
-    def row_problem(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
         """G and h of each of the rows."""
-        gram, linear = self.stress.row_problem(masses, rows)
-        if self._links is not None:
-            apartness = self.stress.focal_sets.apartness
-            linear = linear - 0.5 * (self._links[rows] @ masses) @ apartness
-        return gram, linear
+        problem = self.stress.row_problem(masses, rows)
+        if self._links is None:
+            return problem
+        slopes = (self._links[rows] @ masses) @ self.stress.focal_sets.apartness
+        return replace(problem, linear=problem.linear - 0.5 * slopes)
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """Coefficients of t², t³ and t⁴ from pairs within a block."""

@@ -7,6 +7,7 @@ from credalis.optimize._gradient import (
 )
 from credalis.optimize._loop import Trace, iterate, iterate_to_best
 from credalis.optimize._simplex_qp import (
+    RowQuadratics,
     minimize_on_simplex,
     minimize_quartic,
     simplex_gap,
@@ -21,6 +22,7 @@ __all__ = [
     "Adam",
     "GradientTrace",
     "RMSprop",
+    "RowQuadratics",
     "SpectraplexSolution",
     "Trace",
     "cosine_schedule",

@@ -1,5 +1,6 @@
 """Many small quadratic programs on the simplex, solved together."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,94 @@ _N_BISECTIONS = 45
 _ROUNDING = 1e-12
 
 
-def minimize_on_simplex(gram: Array, linear: Array, start: Array) -> Array:
+@dataclass(frozen=True, eq=False)
+class RowQuadratics:
+    """f(x) = xᵀ G x - 2 hᵀ x for many rows, each with its own h.
+
+    Parameters
+    ----------
+    gram : array of shape (n_variables, n_variables) or (n_rows, n_variables, \
+n_variables)
+        G, positive semi-definite, common to all rows or one for each.
+    linear : array of shape (n_rows, n_variables)
+        h.
+    removed : array of shape (n_rows, n_variables), default=None
+        With a common matrix: vectors r of which r rᵀ is taken away, so that the matrix
+        of a row is G - r rᵀ, still positive semi-definite.
+    """
+
+    gram: Array
+    linear: Array
+    removed: Array | None = None
+
+    def products(self, points: Array) -> Array:
+        """G x of every row, (n_rows, n_variables)."""
+        if self.gram.ndim == 3:
+            return (self.gram @ points[:, :, None])[:, :, 0]
+        products = points @ self.gram
+        if self.removed is not None:
+            shares = np.einsum("ij,ij->i", self.removed, points)
+            products -= shares[:, None] * self.removed
+        return products
+
+    def take(self, rows: NDArray[Any]) -> "RowQuadratics":
+        """The same for some rows."""
+        return RowQuadratics(
+            self.gram if self.gram.ndim == 2 else self.gram[rows],
+            self.linear[rows],
+            None if self.removed is None else self.removed[rows],
+        )
+
+    def in_units(self) -> "RowQuadratics":
+        """Divided by the largest diagonal entry of G, if it is not 0."""
+        units = np.diagonal(self.gram, axis1=-2, axis2=-1).max(axis=-1)
+        units = np.where(units > 0, units, 1.0)
+        if self.gram.ndim == 3:
+            gram = self.gram / units[:, None, None]
+            return RowQuadratics(gram, self.linear / units[:, None])
+        removed = None if self.removed is None else self.removed / np.sqrt(units)
+        return RowQuadratics(self.gram / units, self.linear / units, removed)
+
+    def near(self, points: Array, weight: float) -> "RowQuadratics":
+        """With weight |x - point|² added."""
+        gram = self.gram + weight * np.eye(self.gram.shape[-1])
+        return RowQuadratics(gram, self.linear + weight * points, self.removed)
+
+    def systems(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> tuple[Array, Array]:
+        """Equations of the minimum over some variables with Σ x = 1, and their sides.
+
+        Parameters
+        ----------
+        rows : array of shape (n_some,)
+        columns : array of shape (n_some, size)
+            The variables of each row.
+
+        Returns
+        -------
+        array of shape (n_some, size + 1, size + 1)
+        array of shape (n_some, size + 1)
+        """
+        size = columns.shape[1]
+        first, second = columns[:, :, None], columns[:, None, :]
+        matrices = np.empty((len(rows), size + 1, size + 1))
+        if self.gram.ndim == 3:
+            inner = self.gram[rows[:, None, None], first, second]
+        else:
+            inner = self.gram[first, second]
+        if self.removed is not None:
+            vectors = self.removed[rows[:, None], columns]
+            inner -= vectors[:, :, None] * vectors[:, None, :]
+        matrices[:, :size, :size] = inner
+        matrices[:, size, :size] = matrices[:, :size, size] = 1.0
+        matrices[:, size, size] = 0.0
+        sides = np.ones((len(rows), size + 1))
+        sides[:, :size] = self.linear[rows[:, None], columns]
+        return matrices, sides
+
+
+def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
     """Minimise xᵀ G x - 2 hᵀ x over x >= 0, Σ x = 1, for every row.
 
     An active-set method for all rows at once: on its support, the entries that may be
@@ -38,11 +126,8 @@ def minimize_on_simplex(gram: Array, linear: Array, start: Array) -> Array:
 
     Parameters
     ----------
-    gram : array of shape (n_variables, n_variables) or (n_rows, n_variables, \
-n_variables)
-        G, positive semi-definite, common to all rows or one for each.
-    linear : array of shape (n_rows, n_variables)
-        h.
+    problems : RowQuadratics
+        G and h.
     start : array of shape (n_rows, n_variables)
         Points of the simplex. The nearer their supports to those of the solutions, the
         faster.
@@ -54,30 +139,28 @@ n_variables)
     Examples
     --------
     >>> import numpy as np
-    >>> from credalis.optimize import minimize_on_simplex
+    >>> from credalis.optimize import RowQuadratics, minimize_on_simplex
     >>> h = np.array([[0.9, 0.5, -1.0]])  # G = I: the projection onto the simplex
-    >>> minimize_on_simplex(np.eye(3), h, np.full((1, 3), 1 / 3)).round(6)
+    >>> problem = RowQuadratics(np.eye(3), h)
+    >>> minimize_on_simplex(problem, np.full((1, 3), 1 / 3)).round(6)
     array([[0.7, 0.3, 0. ]])
     """
-    gram, linear = _in_units(gram, linear)
-    # The problem with _PROXIMITY * |x - start|² added.
-    gram = gram + _PROXIMITY * np.eye(gram.shape[-1])
-    linear = linear + _PROXIMITY * start
-    solutions, left = _exchange(gram, linear, start)
+    problems = problems.in_units().near(start, _PROXIMITY)
+    solutions, left = _exchange(problems, start)
     if len(left):
-        solutions[left] = _descend(_take(gram, left), linear[left], start[left])
+        solutions[left] = _descend(problems.take(left), start[left])
     return solutions / solutions.sum(axis=1, keepdims=True)
 
 
-def simplex_gap(gram: Array, linear: Array, points: Array) -> Array:
+def simplex_gap(problems: RowQuadratics, points: Array) -> Array:
     """How far rows are from the minimum of xᵀ G x - 2 hᵀ x on the simplex, (n_rows,).
 
     With g the gradient, gᵀx - min_j g_j in units of the largest diagonal entry of G:
     not negative, 0 if and only if the optimality conditions hold, and an upper bound
     on what the row can still gain.
     """
-    gram, linear = _in_units(gram, linear)
-    gradients = 2.0 * (_products(gram, points) - linear)
+    problems = problems.in_units()
+    gradients = 2.0 * (problems.products(points) - problems.linear)
     return np.einsum("ij,ij->i", gradients, points) - gradients.min(axis=1)
 
 
@@ -117,60 +200,39 @@ def minimize_quartic(coefficients: ArrayLike) -> tuple[float, float]:
     return (best, value(best)) if value(best) < 0 else (0.0, 0.0)
 
 
-def _in_units(gram: Array, linear: Array) -> tuple[Array, Array]:
-    """G and h divided by the largest diagonal entry of G, if it is not 0."""
-    units = np.diagonal(gram, axis1=-2, axis2=-1).max(axis=-1)
-    units = np.where(units > 0, units, 1.0)
-    if gram.ndim == 2:
-        return gram / units, linear / units
-    return gram / units[:, None, None], linear / units[:, None]
-
-
-def _take(gram: Array, rows: NDArray[np.intp]) -> Array:
-    return gram if gram.ndim == 2 else gram[rows]
-
-
-def _products(gram: Array, points: Array) -> Array:
-    """G x of every row."""
-    if gram.ndim == 2:
-        return points @ gram
-    return (gram @ points[:, :, None])[:, :, 0]
-
-
-def _exchange(
-    gram: Array, linear: Array, start: Array
-) -> tuple[Array, NDArray[np.intp]]:
+def _exchange(problems: RowQuadratics, start: Array) -> tuple[Array, NDArray[np.intp]]:
     """Solve on the supports; where that fails, change all that is wrong with them.
 
     Returns the solutions, and the rows without one.
     """
     solutions = start.copy()
-    supports = start > 0
-    tolerance = _TOLERANCE * np.maximum(1.0, np.abs(linear).max(axis=1, keepdims=True))
+    support = start > 0
     left = np.arange(len(start))
     for _ in range(_MAX_EXCHANGES):
         if len(left) == 0:
             break
-        support, matrix = supports[left], _take(gram, left)
-        points, level = _solve_on(matrix, linear[left], support)
-        slopes = _products(matrix, points) - linear[left] + level[:, None]
-        is_wrong = np.where(support, points < -_NEGATIVE, slopes < -tolerance[left])
+        points, slopes = _solve_on(problems, support)
+        tolerance = _tolerance(problems)[:, None]
+        is_wrong = np.where(support, points < -_NEGATIVE, slopes < -tolerance)
         is_solved = ~is_wrong.any(axis=1)
         solutions[left[is_solved]] = np.maximum(points[is_solved], 0.0)
         # Some entry of a support is positive, so that no support becomes empty.
-        supports[left] = support ^ is_wrong
-        left = left[~is_solved]
+        open_rows = np.flatnonzero(~is_solved)
+        support = (support ^ is_wrong)[open_rows]
+        left = left[open_rows]
+        if len(left):
+            problems = problems.take(open_rows)
     return solutions, left
 
 
-def _descend(gram: Array, linear: Array, start: Array) -> Array:
+def _descend(problems: RowQuadratics, start: Array) -> Array:
     """The primal active-set method: one variable leaves or enters at a time."""
     points, supports = start.copy(), start > 0
-    tolerance = _TOLERANCE * np.maximum(1.0, np.abs(linear).max(axis=1))
     left = np.arange(len(start))
     for _ in range(_MAX_STEPS_PER_VARIABLE * start.shape[1]):
-        here, support, matrix = points[left], supports[left], _take(gram, left)
-        target, level = _solve_on(matrix, linear[left], support)
+        some = problems.take(left)
+        here, support = points[left], supports[left]
+        target, slopes = _solve_on(some, support)
         is_falling = support & (target <= 0) & (target < here)
         lengths = np.full(here.shape, np.inf)
         np.divide(here, here - target, out=lengths, where=is_falling)
@@ -180,11 +242,10 @@ def _descend(gram: Array, linear: Array, start: Array) -> Array:
         here = np.maximum(here + length[:, None] * (target - here), 0.0)
         here[leaves] = 0.0
         support = support & ~leaves
-        slopes = _products(matrix, here) - linear[left] + level[:, None]
         slopes[support] = np.inf
         enters = slopes.argmin(axis=1)
         gains = np.take_along_axis(slopes, enters[:, None], axis=1)[:, 0]
-        is_open = ~is_blocked & (gains < -tolerance[left])
+        is_open = ~is_blocked & (gains < -_tolerance(some))
         support[np.flatnonzero(is_open), enters[is_open]] = True
         points[left], supports[left] = here, support
         left = left[is_blocked | is_open]
@@ -193,29 +254,26 @@ def _descend(gram: Array, linear: Array, start: Array) -> Array:
     return points
 
 
+def _tolerance(problems: RowQuadratics) -> Array:
+    """Slopes that pass as 0, (n_rows,)."""
+    return _TOLERANCE * np.maximum(1.0, np.abs(problems.linear).max(axis=1))
+
+
 def _solve_on(
-    gram: Array, linear: Array, supports: NDArray[np.bool_]
+    problems: RowQuadratics, supports: NDArray[np.bool_]
 ) -> tuple[Array, Array]:
     """Minimisers with Σ x = 1 that are 0 outside the supports, signs not restricted.
 
-    Returns them, and the level of -(G x - h) on each support.
+    Returns them, and the slopes G x - h less their common value on the support.
     """
-    points, levels = np.zeros(linear.shape), np.empty(len(linear))
+    points, levels = np.zeros(supports.shape), np.empty(len(supports))
     sizes = supports.sum(axis=1)
     for size in np.unique(sizes):
         rows = np.flatnonzero(sizes == size)
         columns = np.nonzero(supports[rows])[1].reshape(-1, size)
-        system = np.empty((len(rows), size + 1, size + 1))
-        first, second = columns[:, :, None], columns[:, None, :]
-        if gram.ndim == 2:
-            system[:, :size, :size] = gram[first, second]
-        else:
-            system[:, :size, :size] = gram[rows[:, None, None], first, second]
-        system[:, size, :size] = system[:, :size, size] = 1.0
-        system[:, size, size] = 0.0
-        sides = np.ones((len(rows), size + 1, 1))
-        sides[:, :size, 0] = linear[rows[:, None], columns]
-        solved = np.linalg.solve(system, sides)[:, :, 0]
+        matrices, sides = problems.systems(rows, columns)
+        solved = np.linalg.solve(matrices, sides[:, :, None])[:, :, 0]
         points[rows[:, None], columns] = solved[:, :size]
         levels[rows] = solved[:, size]
-    return points, levels
+    slopes = problems.products(points) - problems.linear + levels[:, None]
+    return points, slopes
