@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis.belief import FocalSets
-from credalis.optimize import minimize_on_simplex, minimize_quartic
+from credalis.optimize import RowQuadratics, minimize_on_simplex, minimize_quartic
 
 Array = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class IntervalFit:
                 same[rows, :, None] * same[rows, None, :]
                 + different[rows, :, None] * different[rows, None, :]
             )
-            step = minimize_on_simplex(forms, linear, block) - block
+            step = minimize_on_simplex(RowQuadratics(forms, linear), block) - block
             size, _ = minimize_quartic(
                 _change_of_rows(forms, linear, block, step)
                 + self._change_inside(block, step, [each[:, rows] for each in targets])
@@ -200,5 +200,5 @@ def masses_of_new(
     start = np.zeros_like(linear)
     start[np.arange(len(start)), (0.5 * form.diagonal() - linear).argmin(axis=1)] = 1.0
     found = np.zeros((len(lower), len(focal_sets)))
-    found[:, kept] = minimize_on_simplex(form, linear, start)
+    found[:, kept] = minimize_on_simplex(RowQuadratics(form, linear), start)
     return found
