@@ -346,7 +346,7 @@ def test_frames_in_and_tables_out(frame):
         ({"criteria": "stress"}, "criteria must not hold 'stress' for ECM"),
         ({"n_resamples": 2}, "n_resamples must be an integer >= 3, got 2"),
         ({"resample_share": 0.3}, "resample_share must be a finite number >= 0.5"),
-        ({"must_link": [(0, 1)]}, "must_link must be None for ECM"),
+        ({"must_link": [(0, 1)]}, "ECM uses must_link and cannot_link only for"),
         ({"estimator": StandardScaler()}, "estimator must have the parameter n_clus"),
         ({"estimator": "ECM"}, "estimator must be a clusterer or a pipeline"),
         ({"X": 3}, "X must have rows, got int"),

@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from credalis import ECM, NNEVCLUS
+from credalis import ECM, NNEVCLUS, RECM
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._side_information import SideInformation, take_rows
 
@@ -70,8 +70,8 @@ def test_wrong_side_information_is_refused(given, message):
 def test_a_clusterer_that_takes_no_pairs_is_not_given_any():
     information = SideInformation(5, {"must_link": [(0, 1)]})
     information.check_used_by(Clusterer.find(NNEVCLUS()))
-    with pytest.raises(ValueError, match="must_link must be None for ECM"):
-        information.check_used_by(Clusterer.find(ECM()))
+    with pytest.raises(ValueError, match="must_link must be None for RECM"):
+        information.check_used_by(Clusterer.find(RECM()))
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, np.array, list])

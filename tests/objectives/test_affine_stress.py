@@ -62,8 +62,10 @@ def test_entropy_of_vacuous_and_certain_masses(masses):
     vacuous = np.zeros((8, 1))
     vacuous[FOCAL_SETS.frame_index] = 1
     assert entropy.value(vacuous) == pytest.approx(np.log2(3))
+    # Away from 0, where the logarithm bends too much for differences.
+    inner = 0.5 * masses + 0.5 / len(masses)
     np.testing.assert_allclose(
-        entropy.value_and_gradient(masses)[1],
-        central_differences(entropy.value, masses, 1e-6),
+        entropy.value_and_gradient(inner)[1],
+        central_differences(entropy.value, inner, 1e-6),
         atol=1e-6,
     )
