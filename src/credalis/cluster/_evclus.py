@@ -65,7 +65,7 @@ default="auto"
         its own; or those of each object with landmarks, random objects that are the
         partners of all. Time and memory grow with n² for "all" (memory with n only
         beyond 10,000 objects), with n else. "auto" is "sampled" if `pairs_per_sample`
-        is given, otherwise "all" up to 5000 objects and "landmarks" above.
+        is given, otherwise "all" up to 2000 objects and "landmarks" above.
     pairs_per_sample : int, default=None
         Number of partners of each object, or of landmarks. None is 500, or all others
         if there are fewer.

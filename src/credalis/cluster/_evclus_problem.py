@@ -37,7 +37,7 @@ PAIRS = ("auto", "all", "sampled", "landmarks")
 INITS = ("auto", "random", "k-means++")
 
 # All pairs up to here; beyond, pairs of objects and landmarks.
-_MAX_ALL_PAIRS = 5000
+_MAX_ALL_PAIRS = 2000
 _DEFAULT_PARTNERS = 500
 
 # Similarities are stored, not computed anew in each sweep, up to this many (0.8 GB).

@@ -22,6 +22,9 @@ _NEGATIVE = 1e-14
 _MAX_EXCHANGES = 12
 _MAX_STEPS_PER_VARIABLE = 20
 
+# Supports of up to this size are solved together, then up to twice as many, and so on.
+_SMALLEST_WIDTH = 4
+
 # Where a quartic is looked at first, and how often the best place is narrowed down.
 _N_CELLS = 32
 _GRID = np.linspace(0.0, 1.0, _N_CELLS + 1)
@@ -83,7 +86,10 @@ n_variables)
         return RowQuadratics(gram, self.linear + weight * points, self.removed)
 
     def systems(
-        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+        self,
+        rows: NDArray[np.intp],
+        columns: NDArray[np.intp],
+        is_free: NDArray[np.bool_],
     ) -> tuple[Array, Array]:
         """Equations of the minimum over some variables with Σ x = 1, and their sides.
 
@@ -91,16 +97,17 @@ n_variables)
         ----------
         rows : array of shape (n_some,)
         columns : array of shape (n_some, size)
-            The variables of each row.
+            The variables of each row, filled up with any.
+        is_free : array of shape (n_some, size)
+            Which of them are meant; the equations say that the others are 0.
 
         Returns
         -------
         array of shape (n_some, size + 1, size + 1)
-        array of shape (n_some, size + 1)
+        array of shape (n_some, size + 1, 1)
         """
-        size = columns.shape[1]
+        n_rows, size = columns.shape
         first, second = columns[:, :, None], columns[:, None, :]
-        matrices = np.empty((len(rows), size + 1, size + 1))
         if self.gram.ndim == 3:
             inner = self.gram[rows[:, None, None], first, second]
         else:
@@ -108,11 +115,15 @@ n_variables)
         if self.removed is not None:
             vectors = self.removed[rows[:, None], columns]
             inner -= vectors[:, :, None] * vectors[:, None, :]
+        inner *= is_free[:, :, None]
+        inner *= is_free[:, None, :]
+        diagonal = np.arange(size)
+        inner[:, diagonal, diagonal] += ~is_free
+        matrices = np.zeros((n_rows, size + 1, size + 1))
         matrices[:, :size, :size] = inner
-        matrices[:, size, :size] = matrices[:, :size, size] = 1.0
-        matrices[:, size, size] = 0.0
-        sides = np.ones((len(rows), size + 1))
-        sides[:, :size] = self.linear[rows[:, None], columns]
+        matrices[:, size, :size] = matrices[:, :size, size] = is_free
+        sides = np.ones((n_rows, size + 1, 1))
+        sides[:, :size, 0] = self.linear[rows[:, None], columns] * is_free
         return matrices, sides
 
 
@@ -121,7 +132,7 @@ def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
 
     An active-set method for all rows at once: on its support, the entries that may be
     positive, the solution of a row is that of a linear system, and rows with supports
-    of equal size are solved in one call. Where G is singular the solution near the
+    of similar size are solved in one call. Where G is singular the solution near the
     start is taken. The value is never above that of the start.
 
     Parameters
@@ -268,12 +279,18 @@ def _solve_on(
     """
     points, levels = np.zeros(supports.shape), np.empty(len(supports))
     sizes = supports.sum(axis=1)
-    for size in np.unique(sizes):
-        rows = np.flatnonzero(sizes == size)
-        columns = np.nonzero(supports[rows])[1].reshape(-1, size)
-        matrices, sides = problems.systems(rows, columns)
-        solved = np.linalg.solve(matrices, sides[:, :, None])[:, :, 0]
-        points[rows[:, None], columns] = solved[:, :size]
-        levels[rows] = solved[:, size]
+    # Few calls with some zeros cost less than one call for each size.
+    widths = _SMALLEST_WIDTH * 2 ** np.arange(supports.shape[1].bit_length())
+    groups = np.searchsorted(widths, sizes)
+    for group in np.flatnonzero(np.bincount(groups)):
+        rows = np.flatnonzero(groups == group)
+        places = np.arange(sizes[rows].max())
+        is_free = places < sizes[rows, None]
+        columns = np.zeros(is_free.shape, dtype=np.intp)
+        columns[is_free] = np.nonzero(supports[rows])[1]
+        solved = np.linalg.solve(*problems.systems(rows, columns, is_free))[:, :, 0]
+        owners = np.broadcast_to(rows[:, None], is_free.shape)
+        points[owners[is_free], columns[is_free]] = solved[:, :-1][is_free]
+        levels[rows] = solved[:, -1]
     slopes = problems.products(points) - problems.linear + levels[:, None]
     return points, slopes
