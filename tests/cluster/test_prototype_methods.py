@@ -135,8 +135,8 @@ def test_adaptive_metric_needs_no_scaling_of_the_columns(method, blobs):
 
 def test_peaks_are_where_the_graph_says(method, blobs):
     peaks = blobs[delta_bel(blobs).suggest(3)]
-    from_peaks = method(3, init="peaks").fit(blobs)
-    from_centers = method(3, init=peaks).fit(blobs)
+    from_peaks = method(3, init="peaks", random_state=0).fit(blobs)
+    from_centers = method(3, init=peaks, random_state=0).fit(blobs)
     assert from_peaks.partition_.allclose(from_centers.partition_, atol=1e-12)
 
 
