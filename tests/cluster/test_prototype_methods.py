@@ -156,7 +156,7 @@ def test_start_that_does_not_depend_on_chance_is_one(method, blobs):
 def test_given_centers_fix_the_numbers_of_the_clusters(method, blobs):
     start = method(3, random_state=0).fit(blobs).centers_
     for order in ([0, 1, 2], [2, 0, 1]):
-        centers = method(3, init=start[order]).fit(blobs).centers_
+        centers = method(3, init=start[order], random_state=0).fit(blobs).centers_
         assert_allclose(centers, start[order], atol=0.05)
 
 
@@ -173,8 +173,9 @@ def test_transformer_is_cloned_and_distances_are_in_its_space(method, blobs):
 def test_given_centers_are_in_the_space_of_the_data(method, blobs):
     start = blobs[:3]
     scaler = StandardScaler().fit(blobs)
-    inside = method(3, metric=StandardScaler(), init=start).fit(blobs)
-    outside = method(3, metric="euclidean", init=scaler.transform(start))
+    inside = method(3, metric=StandardScaler(), init=start, random_state=0).fit(blobs)
+    start = scaler.transform(start)
+    outside = method(3, metric="euclidean", init=start, random_state=0)
     outside.fit(scaler.transform(blobs))
     assert inside.partition_.allclose(outside.partition_, atol=1e-12)
 
