@@ -118,7 +118,9 @@ class CommonStress(RowStress):
     def blocks(self) -> list[slice]:
         """Landmarks, then the objects that depend on nothing but landmarks."""
         n_sets = len(self.focal_sets)
-        coupled = _coupled_blocks(self.n_landmarks, n_sets)
+        # A landmark meets the other landmarks twice, and everybody else once.
+        n_partners = (self.n_samples + self.n_landmarks) // 2
+        coupled = _coupled_blocks(self.n_landmarks, n_sets, n_partners)
         size = max(1, min(_MAX_FREE_BLOCK, _MAX_ENTRIES // n_sets**2))
         return coupled + _cut(self.n_landmarks, self.n_samples, size)
 
@@ -239,7 +241,7 @@ class PartnerStress(RowStress):
 
     def blocks(self) -> list[slice]:
         """As many objects as go well together."""
-        return _coupled_blocks(self.n_samples, len(self.focal_sets))
+        return _coupled_blocks(self.n_samples, len(self.focal_sets), self.n_samples)
 
     def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
         """G = Σ_j (C m_j) (C m_j)ᵀ and h = Σ_j δ*_ij C m_j over the partners j of i."""
@@ -366,7 +368,7 @@ def _cut(start: int, stop: int, size: int) -> list[slice]:
     return [slice(k, min(k + size, stop)) for k in range(start, stop, size)]
 
 
-def _coupled_blocks(n_objects: int, n_sets: int) -> list[slice]:
-    """Blocks of objects that have pairs inside."""
-    largest = min(_MAX_BLOCK, _MAX_ENTRIES // n_sets**2, n_objects // _MIN_BLOCKS)
+def _coupled_blocks(n_objects: int, n_sets: int, n_partners: int) -> list[slice]:
+    """Blocks of objects that have pairs inside, a small part of their partners."""
+    largest = min(_MAX_BLOCK, _MAX_ENTRIES // n_sets**2, n_partners // _MIN_BLOCKS)
     return _cut(0, n_objects, max(1, largest))
