@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credalis import FocalSets
@@ -84,6 +84,7 @@ def test_partners_are_sampled_pairs(points, rng):
     assert stress.value(masses) == pytest.approx(sampled.value(masses.T), rel=1e-12)
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 1000), focal_set_lists())
 def test_row_problem_and_coupling_say_how_the_cost_changes(seed, focal_sets):
     rng = np.random.default_rng(seed)

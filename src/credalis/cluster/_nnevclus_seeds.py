@@ -16,6 +16,9 @@ from credalis.peaks import delta_bel
 
 _MAX_PEAK_OBJECTS = 10_000
 
+# Of EVCLUS for seeds: late sweeps move small masses, not the best object of a cluster.
+_SEED_TOLERANCE = 1e-4
+
 INITS = ("random", "peaks", "evclus", "k-means++")
 
 
@@ -106,6 +109,7 @@ def _most_plausible(
         n_clusters,
         metric=geometry.metric,
         dissimilarity_scale=scale,
+        tol=_SEED_TOLERANCE,
         random_state=rng,
     )
     with warnings.catch_warnings():

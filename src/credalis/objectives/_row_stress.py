@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 # Objects in a block that moves together: as many as make products fast, but so few that
 # pairs inside a block matter little next to the others.
 _MAX_BLOCK = 512
-_MIN_BLOCKS = 10
+_MIN_BLOCKS = 6
 
 # Objects in a block without pairs inside.
 _MAX_FREE_BLOCK = 2048

@@ -25,6 +25,10 @@ _MAX_STEPS_PER_VARIABLE = 20
 # Supports of up to this size are solved together, then up to twice as many, and so on.
 _SMALLEST_WIDTH = 4
 
+# Systems with so few numbers in all are solved in one call as they are: to sort them by
+# the size of their supports takes longer.
+_MAX_WHOLE = 20_000
+
 # Where a quartic is looked at first, and how often the best place is narrowed down.
 _N_CELLS = 32
 _GRID = np.linspace(0.0, 1.0, _N_CELLS + 1)
@@ -106,7 +110,6 @@ n_variables)
         array of shape (n_some, size + 1, size + 1)
         array of shape (n_some, size + 1, 1)
         """
-        n_rows, size = columns.shape
         first, second = columns[:, :, None], columns[:, None, :]
         if self.gram.ndim == 3:
             inner = self.gram[rows[:, None, None], first, second]
@@ -115,16 +118,20 @@ n_variables)
         if self.removed is not None:
             vectors = self.removed[rows[:, None], columns]
             inner -= vectors[:, :, None] * vectors[:, None, :]
-        inner *= is_free[:, :, None]
-        inner *= is_free[:, None, :]
-        diagonal = np.arange(size)
-        inner[:, diagonal, diagonal] += ~is_free
-        matrices = np.zeros((n_rows, size + 1, size + 1))
-        matrices[:, :size, :size] = inner
-        matrices[:, size, :size] = matrices[:, :size, size] = is_free
-        sides = np.ones((n_rows, size + 1, 1))
-        sides[:, :size, 0] = self.linear[rows[:, None], columns] * is_free
-        return matrices, sides
+        return _bordered(inner, self.linear[rows[:, None], columns], is_free)
+
+    def whole_systems(self, is_free: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """The same for all rows, over all variables.
+
+        Parameters
+        ----------
+        is_free : array of shape (n_rows, n_variables)
+            Which variables are meant.
+        """
+        inner = np.broadcast_to(self.gram, (*is_free.shape, is_free.shape[1]))
+        if self.removed is not None:
+            inner = inner - self.removed[:, :, None] * self.removed[:, None, :]
+        return _bordered(inner, self.linear, is_free)
 
 
 def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
@@ -265,6 +272,24 @@ def _descend(problems: RowQuadratics, start: Array) -> Array:
     return points
 
 
+def _bordered(
+    inner: Array, linear: Array, is_free: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Equations with those of variables that are not free replaced, and Σ x = 1."""
+    n_rows, size = is_free.shape
+    matrices = np.zeros((n_rows, size + 1, size + 1))
+    matrices[:, :size, :size] = inner
+    matrices[:, size, :size] = 1.0
+    matrices[:, :size, size] = 1.0
+    matrices[:, :size] *= is_free[:, :, None]
+    matrices[:, :, :size] *= is_free[:, None, :]
+    diagonal = np.arange(size)
+    matrices[:, diagonal, diagonal] += ~is_free
+    sides = np.ones((n_rows, size + 1, 1))
+    np.multiply(linear, is_free, out=sides[:, :size, 0])
+    return matrices, sides
+
+
 def _tolerance(problems: RowQuadratics) -> Array:
     """Slopes that pass as 0, (n_rows,)."""
     return _TOLERANCE * np.maximum(1.0, np.abs(problems.linear).max(axis=1))
@@ -277,7 +302,12 @@ def _solve_on(
 
     Returns them, and the slopes G x - h less their common value on the support.
     """
-    points, levels = np.zeros(supports.shape), np.empty(len(supports))
+    points = np.zeros(supports.shape)
+    if supports.size * supports.shape[1] <= _MAX_WHOLE:
+        solved = np.linalg.solve(*problems.whole_systems(supports))[:, :, 0]
+        points[supports] = solved[:, :-1][supports]
+        return points, problems.products(points) - problems.linear + solved[:, -1:]
+    levels = np.empty(len(supports))
     sizes = supports.sum(axis=1)
     # Few calls with some zeros cost less than one call for each size.
     widths = _SMALLEST_WIDTH * 2 ** np.arange(supports.shape[1].bit_length())
