@@ -233,6 +233,9 @@ def checked(case, ours, theirs):
     if case.answer != "mass":
         return f"largest difference {np.abs(theirs - ours).max():.2g}"
     notes = []
+    n_sets = len(ours.focal_sets_)
+    if theirs.shape[-1] != n_sets:
+        return f"theirs have {theirs.shape[-1]} masses for {n_sets} sets"
     try:
         CredalPartition(theirs, ours.focal_sets_)
     except InvalidMassError as error:

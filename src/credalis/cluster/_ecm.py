@@ -1,5 +1,7 @@
 """ECM: evidential c-means."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -186,7 +188,7 @@ def ecm_centers(
     -------
     array of shape (n_clusters, n_features)
     """
-    model = ecm_model(focal_sets, alpha, beta=2.0, delta=1.0)
+    model = _model_of(focal_sets, alpha)
     deviations = weighted_sums - weight_sums[:, None] * barycenters(previous, model)
     sums = Moments(0.0, weight_sums, deviations, scatters=None)
     return updated_centers(sums, model, previous, metrics=None)
@@ -200,3 +202,9 @@ def ecm_model(
     return PrototypeModel(
         focal_sets, alpha, beta, delta, np.ones(n_sets), np.zeros(n_sets)
     )
+
+
+@lru_cache(maxsize=8)
+def _model_of(focal_sets: FocalSets, alpha: float) -> PrototypeModel:
+    """The model, with what prototypes do not depend on left open."""
+    return ecm_model(focal_sets, alpha, beta=2.0, delta=1.0)

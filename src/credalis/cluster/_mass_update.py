@@ -5,6 +5,7 @@ the few focal sets then run along contiguous memory, which is several times as f
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,12 @@ def row_blocks(n_samples: int, n_focal_sets: int) -> Iterator[slice]:
         yield slice(start, start + n_rows)
 
 
+@lru_cache(maxsize=8)
 def shares(focal_sets: FocalSets) -> NDArray[np.float64]:
     """1 / |A_j| for the clusters of A_j, 0 elsewhere, (n_focal_sets, n_clusters)."""
-    return focal_sets.membership / np.maximum(focal_sets.cardinality, 1)[:, None]
+    shares = focal_sets.membership / np.maximum(focal_sets.cardinality, 1)[:, None]
+    shares.setflags(write=False)
+    return shares
 
 
 def set_costs(

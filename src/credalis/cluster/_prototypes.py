@@ -258,7 +258,9 @@ def updated_centers(
         slope += (apart if metric is None else apart @ metric).sum(axis=0)
     joint = mass / size**2 - spread / size
     if metric is None:
-        H = (members * joint[:, None]).T @ members + np.diag(spread @ members)
+        H = (members * joint[:, None]).T @ members
+        if model.has_spread:
+            H += np.diag(spread @ members)
         return previous + _shortest_solution(H, slope)
     n_clusters, n_features = previous.shape
     both = (joint[:, None, None] * members[:, :, None]) * members[:, None, :]
@@ -361,7 +363,7 @@ def _shortest_solution(H: Array, B: Array) -> Array:
     # Clusters may differ by many orders of magnitude in mass: equal diagonals let the
     # rank be told from rounding.
     scale = np.sqrt(np.maximum(H.diagonal(), np.finfo(np.float64).tiny))
-    H = H / scale[:, None] / scale
+    H = H / (scale[:, None] * scale)
     B = (B.T / scale).T
     cutoff = len(H) * np.finfo(np.float64).eps
     solution = lstsq(H, B, cond=cutoff, lapack_driver="gelsy", check_finite=False)[0]

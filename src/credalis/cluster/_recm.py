@@ -366,10 +366,9 @@ def recm_coefficients(
     """
     # They depend linearly on weights and previous coefficients: solving for the two
     # matrices of this map has far fewer right-hand sides than objects.
-    n_sets, n_clusters = len(focal_sets), len(previous)
-    of_weights = np.eye(n_sets, n_sets + n_clusters)
-    of_previous = np.eye(n_clusters, n_sets + n_clusters, k=n_sets)
+    n_sets = len(focal_sets)
+    units = np.eye(n_sets + len(previous))
     linear = ecm_centers(
-        weights.sum(axis=1), of_weights, focal_sets, alpha, of_previous
+        weights.sum(axis=1), units[:n_sets], focal_sets, alpha, units[n_sets:]
     )
     return linear[:, :n_sets] @ weights + linear[:, n_sets:] @ previous
