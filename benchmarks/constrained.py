@@ -11,11 +11,11 @@ from scipy.stats import wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.harness import Score, benchmark_data, benchmark_labels
-from credalis import NNEVCLUS
+from credalis import CECM, EVCLUS, NNEVCLUS
 from credalis.constraints import random_pairs
 from credalis.metric_learning import PCCA
 
-N_PAIRS = (50, 100, 150, 200)
+N_PAIRS = (50, 100, 200)
 N_DRAWS = 10
 # Data sets, and the number of features that PCCA extracts.
 DATA = {"iris": 3, "glass": 5}
@@ -25,6 +25,10 @@ CLUSTERERS = {
     "NN-EVCLUS": lambda n_clusters, seed: NNEVCLUS(
         n_clusters, constraint_weight=0.5, random_state=seed
     ),
+    "CEVCLUS": lambda n_clusters, seed: EVCLUS(
+        n_clusters, constraint_weight=0.5, random_state=seed
+    ),
+    "CECM": lambda n_clusters, seed: CECM(n_clusters, random_state=seed),
 }
 # The one that all others are compared with.
 MAIN = "NN-EVCLUS + PCCA"

@@ -50,7 +50,9 @@ def run():
 def cost_of(X, **parameters):
     estimator = EVCLUS(N_CLUSTERS, **parameters)
     rng = np.random.RandomState(0)
-    problem = prepare(estimator, X, rng, must_link=None, cannot_link=None)
+    problem = prepare(
+        estimator, X, rng, partial_labels=None, must_link=None, cannot_link=None
+    )
     return problem.cost(FOCAL_SETS)
 
 

@@ -21,7 +21,17 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Measurement, Skipped, seconds
-from credalis import BPEC, CCM, ECM, EVCLUS, MECM, RECM, CredalPartition, ECMdd
+from credalis import (
+    BPEC,
+    CCM,
+    ECM,
+    EVCLUS,
+    MECM,
+    RECM,
+    CredalPartition,
+    ECMdd,
+    FocalSets,
+)
 from credalis.datasets import make_four_class
 from credalis.exceptions import InvalidMassError
 from credalis.peaks import delta_bel
@@ -86,7 +96,9 @@ CASES = [
         "ccm.ccm",
         "f(x, 4, type='full', delta=5, disp=False)",
         "mass",
-        lambda x, g: CCM(4, focal_sets="full", delta=5, init=g).fit(x),
+        lambda x, g: CCM(
+            4, focal_sets=FocalSets.full(4), max_cardinality=4, delta=5, init=g
+        ).fit(x),
     ),
     Case(
         "RECM, four classes, n=400, pairs",

@@ -19,8 +19,10 @@ from credalis.cluster import _evclus_solve as solving
 from credalis.cluster._evclus_rows import descend, optimality_gap, sweep
 from credalis.cluster._geometry import Geometry
 from credalis.cluster._nnevclus_seeds import fixed_seeds
+from credalis.constraints import random_pairs
 from credalis.datasets import load_butterfly
 from credalis.dissimilarity import StoredSimilarities, sample_pairs, transform
+from credalis.metric_learning import FDA, PCCA
 from credalis.objectives import (
     CommonStress,
     DenseStress,
@@ -333,6 +335,26 @@ def test_other_metrics_and_transformers(blobs):
         assert adjusted_rand_score(y, model.predict(X)) > 0.8
 
 
+def test_metric_learned_from_labels_or_pairs(blobs, rng):
+    X, y = blobs
+    # A feature of noise that is larger than the distances between the blobs.
+    X = np.column_stack([X, rng.normal(scale=50, size=len(X))])
+    known = np.where(np.arange(len(X)) % 5 == 0, y, -1)
+    must, cannot = random_pairs(y, 60, random_state=0)
+    for metric, information in (
+        (FDA(), {"partial_labels": known}),
+        (PCCA(2, random_state=0), {"must_link": must, "cannot_link": cannot}),
+    ):
+        model = quick(metric=metric).fit(X, **information)
+        assert adjusted_rand_score(y, model.labels_) > 0.8
+        assert adjusted_rand_score(y, model.predict(X)) > 0.8
+
+
+def test_labels_without_a_learner_are_refused(blobs):
+    with pytest.raises(ValueError, match="EVCLUS uses partial_labels only"):
+        quick().fit(blobs[0], partial_labels=blobs[1])
+
+
 def test_prediction_is_the_best_row_against_fixed_masses(fitted, blobs, rng):
     X, _ = blobs
     new = rng.normal(size=(5, 2)) * 4
@@ -624,9 +646,8 @@ def test_contradictory_constraints_are_refused(blobs, must, cannot, message):
 
 def test_optimality_gap_is_the_largest_of_all_rows(blobs, rng):
     X, _ = blobs
-    problem = problems.prepare(
-        quick(), X, np.random.RandomState(0), must_link=None, cannot_link=None
-    )
+    unknown = dict.fromkeys(("partial_labels", "must_link", "cannot_link"))
+    problem = problems.prepare(quick(), X, np.random.RandomState(0), **unknown)
     cost = problem.cost(FocalSets.pairs(4))
     assert optimality_gap(cost, random_masses(rng, 150, FocalSets.pairs(4))) > 1e-2
 

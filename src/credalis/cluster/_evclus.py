@@ -222,7 +222,7 @@ default="auto"
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, must_link=None, cannot_link=None):
+    def fit(self, X, y=None, *, partial_labels=None, must_link=None, cannot_link=None):
         """Cluster the rows of X.
 
         Parameters
@@ -231,6 +231,9 @@ default="auto"
             Data, or with ``metric="precomputed"`` a square matrix of dissimilarities.
         y : ignored
             Present for compatibility with pipelines and searches.
+        partial_labels : array-like of int, shape (n_samples,), default=None
+            Known clusters, -1 for unknown, for a transformer as `metric` that learns
+            from them; refused if there is none.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Row numbers of objects known to be in the same cluster, and in different
             ones.
@@ -239,7 +242,12 @@ default="auto"
         -------
         self
         """
-        return self._fit(X, must_link=must_link, cannot_link=cannot_link)
+        return self._fit(
+            X,
+            partial_labels=partial_labels,
+            must_link=must_link,
+            cannot_link=cannot_link,
+        )
 
     @property
     def _is_warm(self):

@@ -20,7 +20,7 @@ from credalis.cluster._geometry import (
     check_scale_parameters,
     scale_of,
 )
-from credalis.cluster._side_information import side_information
+from credalis.cluster._side_information import refuse_unused, side_information
 from credalis.constraints import expand
 from credalis.dissimilarity import Similarities, check_dissimilarities, sample_pairs
 from credalis.objectives import (
@@ -153,20 +153,18 @@ def prepare(
     estimator: Any,
     X: NDArray[np.float64],
     rng: np.random.RandomState,
-    *,
-    must_link: Any,
-    cannot_link: Any,
+    **given: Any,
 ) -> Problem:
-    """Check constraints, find δ0, fit the transformer, choose the pairs that count."""
+    """Check what is known, find δ0, fit the transformer, choose the pairs."""
     information = side_information(
-        None,
-        must_link,
-        cannot_link,
+        **given,
         n_samples=len(X),
         n_clusters=estimator.n_clusters,
         label_weight=0.0,
         constraint_weight=estimator.constraint_weight,
     )
+    if not hasattr(estimator.metric, "transform"):
+        refuse_unused(estimator, information, uses_pairs=True)
     transformer = None
     if isinstance(estimator.metric, str) and estimator.metric == "precomputed":
         matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)

@@ -27,7 +27,7 @@ from credalis.cluster._prototypes import (
     updated_centers,
 )
 from credalis.cluster._scale import robust_scale
-from credalis.cluster._side_information import side_information
+from credalis.cluster._side_information import refuse_unused, side_information
 from credalis.cluster._starts import Solution
 from credalis.cluster._transformer import fit_transformer
 from credalis.network import SideInformation
@@ -168,7 +168,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         )
         transformer = None
         if isinstance(self.metric, str):
-            self._refuse_unused(information)
+            refuse_unused(self, information, uses_pairs=self._uses_pairs)
         else:
             transformer = fit_transformer(self.metric, X, rng, information)
         Z = _transformed(transformer, X)
@@ -182,18 +182,6 @@ class PrototypeClusterer(BaseCredalClusterer):
         return Problem(
             Z, float(delta), start, candidates, space, transformer, information
         )
-
-    def _refuse_unused(self, information):
-        """Side information that would have no effect is a mistake."""
-        for name, is_given in (
-            ("partial_labels", information.has_labels),
-            ("must_link and cannot_link", information.has_constraints),
-        ):
-            if is_given and not (self._uses_pairs and "link" in name):
-                raise ValueError(
-                    f"{type(self).__name__} uses {name} only for a metric that learns "
-                    f"from them: metric must be a transformer then, got {self.metric!r}"
-                )
 
     def _fixed_start(self, X, Z, transformer):
         """Prototypes that do not depend on chance, None if the start is random."""

@@ -1,5 +1,7 @@
 """Labels and pairs that come with the data, checked against each other."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -52,3 +54,19 @@ def side_information(
     return SideInformation(
         objects, labels, must, cannot, label_weight, constraint_weight
     )
+
+
+def refuse_unused(
+    estimator: Any, information: SideInformation, *, uses_pairs: bool
+) -> None:
+    """Side information that would have no effect, without a learner, is a mistake."""
+    for name, is_given, is_used in (
+        ("partial_labels", information.has_labels, False),
+        ("must_link and cannot_link", information.has_constraints, uses_pairs),
+    ):
+        if is_given and not is_used:
+            raise ValueError(
+                f"{type(estimator).__name__} uses {name} only for a metric that learns "
+                f"from them: metric must be a transformer then, got "
+                f"{estimator.metric!r}"
+            )
