@@ -19,7 +19,7 @@ from credalis.cluster._single_medoids import (
 )
 
 # Entries of one temporary array in the search for medoids.
-_BLOCK_ENTRIES = 2**17
+_BLOCK_ENTRIES = 2**14
 
 # The objects that stand for sets are chosen as in ECMdd, with its default eta.
 _MEAN_WEIGHT = 1.0
