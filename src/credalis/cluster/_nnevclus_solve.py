@@ -64,6 +64,7 @@ def solve(
 ) -> NetworkSolution:
     """Train from random weights, from those of a fit, or of a network of fewer sets."""
     hidden, weights = hidden_sizes(estimator, focal_sets), None
+    first: GradientTrace | None = None
     coefficients = None
     if estimator.warm_start and hasattr(estimator, "weights_"):
         _check_same_sets(estimator.focal_sets_, focal_sets)
@@ -88,10 +89,13 @@ def solve(
                 problem.geometry, problem.inputs, focal_sets.n_clusters, rng
             )
         if seeds is not None:
-            shown = _seeded(network, start, problem, focal_sets, seeds, rng)
-            if shown.interrupted:
-                return _solution(network, problem, focal_sets, shown)
-            start = shown.state
+            first = _seeded(network, start, problem, focal_sets, seeds, rng)
+        elif problem.information.has_constraints and rng.randint(2):
+            first = _without_pairs(network, start, problem, focal_sets, rng)
+        if first is not None:
+            if first.interrupted:
+                return _solution(network, problem, focal_sets, first)
+            start = first.state
     data, validation = problem.training_data(focal_sets, problem.information)
     trace = train(network, start, data, validation, problem.settings, rng, report)
     return _solution(network, problem, focal_sets, trace)
@@ -138,6 +142,25 @@ def _seeded(
     data, validation = problem.training_data(focal_sets, labelled)
     settings = problem.settings.short()
     return train(network, start, data, validation, settings, rng, _ignore)
+
+
+def _without_pairs(
+    network: CredalNetwork,
+    start: NDArray[np.float64],
+    problem: Problem,
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+) -> GradientTrace:
+    """A training that does not see must-links and cannot-links.
+
+    From random weights, pairs may fix in which clusters their objects are before the
+    dissimilarities say where the clusters are; with other data they are what finds
+    the clusters. So half of the starts, on average, see the pairs from the beginning.
+    """
+    no_pairs = np.empty((0, 2), dtype=np.intp)
+    unpaired = replace(problem.information, must_link=no_pairs, cannot_link=no_pairs)
+    data, validation = problem.training_data(focal_sets, unpaired)
+    return train(network, start, data, validation, problem.settings, rng, _ignore)
 
 
 def network_attributes(
