@@ -88,8 +88,10 @@ def _check_members(name: str, members: list[str]) -> None:
         raise ValueError(f"{name} is a file saved by credalis, not a table")
     if not members or not all(member.endswith(".npy") for member in members):
         is_workbook = any(member.startswith("xl/") for member in members)
-        what = "an Excel workbook: save the sheet as CSV" if is_workbook else (
-            f"an archive of {listed(members)}: unpack it first"
+        what = (
+            "an Excel workbook: save the sheet as CSV"
+            if is_workbook
+            else (f"an archive of {listed(members)}: unpack it first")
         )
         raise ValueError(f"{name} is {what}")
 
