@@ -39,12 +39,17 @@ class ArrayTable(Table):
             rows = slice(start, start + max_rows)
             arrays = [
                 pa.array(
-                    np.ascontiguousarray(self._columns[name][rows]),
+                    _native(self._columns[name][rows]),
                     self.schema.field(name).type,
                 )
                 for name in columns
             ]
             yield pa.record_batch(arrays, names=columns)
+
+
+def _native(values: NDArray[Any]) -> NDArray[Any]:
+    """A copy in the byte order of this machine; a column of a matrix has gaps."""
+    return np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
 
 
 def open_npy(source: Source) -> ArrayTable:
