@@ -8,6 +8,7 @@ import numpy as np
 from credalis.cli._console import Console
 from credalis.cli._data import DataOptions, load_data
 from credalis.cli._options import (
+    PATH,
     SETTINGS,
     column_options,
     data_argument,
@@ -52,7 +53,7 @@ from credalis.plots import DeltaBelDisplay
     default=20_000,
     help="Look at no more rows than this, drawn at random; 0 for all.",
 )
-@click.option("--plot", type=click.Path(), help="The graph as .png, .svg or .pdf.")
+@click.option("--plot", type=PATH, help="The graph as .png, .svg or .pdf.")
 @column_options
 @seed_option
 @json_option
@@ -83,6 +84,8 @@ def peaks(data: str, **options: Any) -> None:
         if options["plot"]:
             display = DeltaBelDisplay.from_delta_bel(graph, centers=centers)
             write_figure(options["plot"], lambda axes: display.plot(ax=axes))
+            if len(rows) < len(table.columns):
+                console.note("rows in the graph are numbered among those looked at")
     places = np.flatnonzero(table.prepared.is_kept)[rows]
     keys = table.key_texts()
     listed = [
