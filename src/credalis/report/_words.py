@@ -1,0 +1,56 @@
+"""The result in sentences that need no knowledge of evidence theory."""
+
+from credalis.partition import CredalPartition
+from credalis.report._subject import Subject
+from credalis.report._text import counted, listed, number, percentage
+
+_MAX_NAMES = 6
+
+_METHODS = {
+    "NNEVCLUS": "a neural network learned to give similar objects similar evidence",
+    "EVCLUS": "objects that are unlike were given evidence that contradicts",
+    "ECM": "objects were compared with the centres of clusters and of sets of clusters",
+    "CECM": "objects were compared with centres, respecting what is known about pairs",
+    "RECM": "objects were compared by their dissimilarities to the centres of clusters",
+    "CCM": "objects were compared with the centres of clusters, one by one and jointly",
+    "BCM": "objects were compared with the centres of clusters",
+    "ECMdd": "objects were compared with objects that represent the clusters",
+    "MECM": "objects were compared with objects that represent the clusters",
+    "BPEC": "centres with many near neighbours were found first, then their clusters",
+    "EkNNclus": "each object followed the votes of its nearest neighbours",
+    "Bootclus": "a mixture of normal distributions was fitted to many resamples",
+}
+
+
+def lead(partition: CredalPartition) -> str:
+    """What was found, in one sentence a manager understands."""
+    n_samples = partition.n_samples
+    parts = []
+    for count, singular, plural in (
+        (int(partition.lower.sum()), "clearly belongs to one", "clearly belong to one"),
+        (int(partition.is_ambiguous.sum()), "lies between groups", "lie between groups"),
+        (int(partition.is_outlier.sum()), "fits none", "fit none"),
+    ):
+        words = singular if count == 1 else plural
+        parts.append(f"{number(count)} ({percentage(count, n_samples)}) {words}")
+    return (
+        f"{counted(n_samples, 'object')} in {counted(partition.n_clusters, 'cluster')}: "
+        f"{listed(parts)}."
+    )
+
+
+def how(subject: Subject) -> str:
+    """How it was found, and what the objects were compared by."""
+    if subject.is_precomputed:
+        basis = "Compared by their dissimilarities"
+    else:
+        names = [column.name for column in subject.columns]
+        n_features = subject.matrix.shape[1]
+        basis = f"Compared by {counted(n_features, 'feature')}"
+        if len(names) == n_features:
+            basis += f" ({listed(names, _MAX_NAMES)})"
+    if subject.estimator is None:
+        return f"{basis}. The partition was given as it is."
+    name = type(subject.estimator).__name__
+    words = _METHODS.get(name)
+    return f"{basis}; method {name}" + (f": {words}." if words else ".")
