@@ -33,10 +33,9 @@ _MIN_PEAK_OBJECTS = 10
 MAX_PEAK_OBJECTS = 5000
 MAX_PEAK_OBJECTS_CALLABLE = 500
 # Objects drawn besides the centres; the others are too near the axes to matter.
-_MAX_PEAK_POINTS = 1500
-# Centres listed in a caption, and named in the diagram.
+_MAX_PEAK_POINTS = 1000
+# Centres listed in a caption.
 _N_CENTERS = 8
-_MAX_NAMED = 12
 # Cells of the Shepard diagram, and points of a curve that a screen can show.
 _N_CELLS = 45
 _MAX_CURVE_POINTS = 1000
@@ -115,7 +114,6 @@ def _peaks_figure(display: DeltaBelDisplay, titles: list[str]) -> Any:
     centers = display.centers
     colors = [rgb(color) for color in cluster_colors(len(centers))]
     markers = cluster_markers(len(centers))
-    names = [f"{k}" for k in range(len(centers))]
 
     def text(i: int) -> str:
         return (
@@ -134,11 +132,9 @@ def _peaks_figure(display: DeltaBelDisplay, titles: list[str]) -> Any:
     peaks = go.Scatter(
         x=numbers(display.delta[centers]),
         y=numbers(display.belief[centers]),
-        mode="markers+text" if len(centers) <= _MAX_NAMED else "markers",
-        text=names,
-        textposition="top left",
+        mode="markers",
         marker={
-            "size": 11,
+            "size": _sizes(display),
             "color": colors,
             "symbol": [SYMBOLS[marker] for marker in markers],
             "line": {"color": "white", "width": 1},
@@ -152,8 +148,8 @@ def _peaks_figure(display: DeltaBelDisplay, titles: list[str]) -> Any:
         data=[objects, peaks],
         layout=layout(
             _HEIGHT,
-            xaxis=axis("δ (distance to the nearest object of higher Bel)"),
-            yaxis=axis("Bel (belief in the object as a centre)"),
+            xaxis=axis("δ: distance to a better candidate"),
+            yaxis=axis("Bel: belief in a centre"),
             shapes=[
                 {
                     "type": "line",
@@ -180,6 +176,16 @@ def _peaks_figure(display: DeltaBelDisplay, titles: list[str]) -> Any:
     )
 
 
+def _sizes(display: DeltaBelDisplay) -> list[int]:
+    """Sizes of the centres: one that a later one would hide is larger."""
+    points = np.column_stack([display.delta, display.belief])
+    centers = points[display.centers] / (np.ptp(points, axis=0) + np.finfo(float).tiny)
+    return [
+        11 + 7 * int((np.abs(centers[k + 1 :] - point) < 0.02).all(axis=1).sum() > 0)
+        for k, point in enumerate(centers)
+    ]
+
+
 def _drawn(display: DeltaBelDisplay) -> Indices:
     """Objects that are no centres: all, or those of largest δ and some of the rest."""
     others = np.flatnonzero(~display.is_center)
@@ -199,13 +205,15 @@ def shepard_chart(subject: Subject) -> Chart | None:
         subject.estimator, subject.X, dissimilarities=subject.dissimilarities
     )
     is_sample = len(display.pairs) < display.n_all_pairs
+    is_counted = len(display.targets) > MAX_DOTS
     return Chart(
         "shepard",
         _shepard_figure(display),
         "Degrees of conflict of pairs of objects against their dissimilarities; the "
         f"root mean squared residual is {np.sqrt(display.stress):.3g}.",
         "How much the masses of two objects contradict each other, against how unlike "
-        "the objects are: the closer to the line, the better. "
+        "the objects are: the closer to the line, the better"
+        f"{'; darker cells hold more pairs' if is_counted else ''}. "
         f"{'A random sample of ' if is_sample else 'All '}{display.shown}; a "
         f"dissimilarity of δ₀ = {display.scale:.4g} becomes δ* = 0.95. Stress "
         f"{display.stress:.3g}, root mean squared residual "
@@ -251,7 +259,6 @@ def _counted_pairs(go: Any, display: ShepardDisplay) -> Any:
     )
     counts = counts.T.astype(int)
     middles = numbers((edges[1:] + edges[:-1]) / 2)
-    ticks = range(int(np.log10(counts.max())) + 1)
     return go.Heatmap(
         x=middles,
         y=middles,
@@ -259,20 +266,11 @@ def _counted_pairs(go: Any, display: ShepardDisplay) -> Any:
             [None if count == 0 else round(float(np.log10(count)), 2) for count in row]
             for row in counts
         ],
-        text=[[number(count) for count in row] for row in counts.tolist()],
+        text=[[number(int(count)) for count in row] for row in counts],
         hovertemplate="δ* ≈ %{x:.2f}<br>κ ≈ %{y:.2f}<br>%{text} pairs<extra></extra>",
         # The palest blues would be lost on white.
         colorscale=[[0.0, "#d6e6f4"], *SEQUENTIAL[2:]],
-        colorbar={
-            "title": {"text": "pairs", "side": "top"},
-            "tickvals": list(ticks),
-            "ticktext": [number(10**tick) for tick in ticks],
-            "thickness": 10,
-            "len": 0.6,
-            "y": 1,
-            "yanchor": "top",
-            "outlinewidth": 0,
-        },
+        showscale=False,
     )
 
 

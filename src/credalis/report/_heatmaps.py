@@ -1,5 +1,6 @@
 """Heat maps of a report: how the clusters differ, and the masses of the objects."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ _MAX_SETS = 60
 # Differences beyond this have the strongest colour.
 _STRONGEST = 2.0
 _MAX_NAMED_GROUPS = 24
+# Cells of more clusters are too narrow for numbers.
+_MAX_NUMBERED = 12
 
 
 def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
@@ -44,7 +47,7 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
         for row, k in enumerate(used)
     ]
     # Features run down: their names are long, those of the clusters are not.
-    height = 120 + 26 * len(features)
+    height = 80 + 28 * len(features)
     figure = go.Figure(
         data=go.Heatmap(
             x=[f"{k}" for k in used],
@@ -53,8 +56,9 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
             zmin=-_STRONGEST,
             zmax=_STRONGEST,
             colorscale=DIVERGING,
-            colorbar=_bar("standard<br>deviations"),
-            text=[list(row) for row in zip(*texts, strict=True)],
+            showscale=False,
+            texttemplate="%{z:+.1f}" if len(used) <= _MAX_NUMBERED else None,
+            hovertext=[list(row) for row in zip(*texts, strict=True)],
             hoverinfo="text",
             xgap=2,
             ygap=2,
@@ -62,7 +66,14 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
         layout=layout(
             height,
             xaxis=axis("cluster", type="category", showgrid=False),
-            yaxis=axis("", type="category", showgrid=False, autorange="reversed"),
+            margin={"l": 12, "r": 12, "t": 6, "b": 46},
+            yaxis=axis(
+                "",
+                type="category",
+                showgrid=False,
+                autorange="reversed",
+                automargin=True,
+            ),
         ),
     )
     return Chart(
@@ -108,13 +119,14 @@ def mass_chart(subject: Subject) -> Chart:
             zmin=0.0,
             zmax=1.0,
             colorscale=SEQUENTIAL,
-            colorbar=_bar("mass"),
+            showscale=False,
             hovertemplate="<b>%{y}</b><br>m(%{x}) = %{z}<extra></extra>",
             xgap=1 if len(sets) <= 40 else 0,
         ),
         layout=layout(
             height,
             xaxis=axis("set of clusters", type="category", showgrid=False),
+            margin={"l": 72, "r": 12, "t": 6, "b": 84},
             yaxis=axis(
                 "",
                 type="category",
@@ -137,13 +149,11 @@ def mass_chart(subject: Subject) -> Chart:
     )
 
 
-def _mass_caption(
-    subject: Subject, n_rows: int, is_averaged: bool, n_sets: int
-) -> str:
+def _mass_caption(subject: Subject, n_rows: int, is_averaged: bool, n_sets: int) -> str:
     parts = [
-        "Each row is an object: how its unit of belief is shared among single clusters, "
-        "sets of them, Ω (any cluster) and ∅ (none). Within a cluster, doubt grows "
-        "downwards; outliers come last."
+        "Each row is an object: how its unit of belief is shared among single "
+        "clusters, sets of them, Ω (any cluster) and ∅ (none), from white for 0 to "
+        "dark blue for 1. Within a cluster, doubt grows downwards; outliers come last."
     ]
     if is_averaged:
         parts.append(
@@ -169,7 +179,7 @@ def _row_names(display: MassDisplay, n_rows: int) -> list[str]:
     ends = [*_starts(len(display.masses), n_rows), len(display.masses)]
     n_clusters = display.focal_sets.n_clusters
     names = []
-    for row, (start, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for row, (start, end) in enumerate(pairwise(ends)):
         group = int(display.groups[(start + end) // 2])
         name = f"cluster {group}" if group < n_clusters else "outliers"
         names.append(f"{name}: mean of {counted(end - start, 'object')}, row {row + 1}")
@@ -234,15 +244,3 @@ def _cells(values: Array) -> list[list[float | None]]:
         [None if np.isnan(value) else round(float(value), 2) for value in row]
         for row in values
     ]
-
-
-def _bar(title: str) -> dict[str, Any]:
-    """A slim scale of colours."""
-    return {
-        "title": {"text": title, "side": "top"},
-        "thickness": 10,
-        "len": 0.6,
-        "y": 1,
-        "yanchor": "top",
-        "outlinewidth": 0,
-    }

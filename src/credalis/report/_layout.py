@@ -32,7 +32,8 @@ def layout(height: int, **changes: Any) -> dict[str, Any]:
         "font": {"family": FONT, "size": 13, "color": INK},
         "paper_bgcolor": "white",
         "plot_bgcolor": "white",
-        "margin": {"l": 12, "r": 12, "t": 12, "b": 12},
+        # Fixed: margins that adapt make Plotly draw several times.
+        "margin": {"l": 62, "r": 12, "t": 12, "b": 54},
         "hoverlabel": {
             "align": "left",
             "bgcolor": "white",
@@ -54,7 +55,6 @@ def axis(title: str, **changes: Any) -> dict[str, Any]:
         "gridcolor": GRID,
         "linecolor": SOFT_INK,
         "zeroline": False,
-        "automargin": True,
     }
     return {**common, **changes}
 
@@ -64,7 +64,7 @@ def below() -> dict[str, Any]:
     return {
         "orientation": "h",
         "yanchor": "top",
-        "y": -0.14,
+        "y": -0.12,
         "xanchor": "left",
         "x": 0,
         "itemsizing": "constant",

@@ -1,4 +1,4 @@
-"""Parts of an HTML page: sections, tables and charts, in one file that needs no other."""
+"""Parts of an HTML page: sections, tables and charts, in one file."""
 
 import base64
 import hashlib
@@ -22,8 +22,8 @@ _PAGE = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-img-src data: blob:; style-src 'unsafe-inline'; script-src {digests}; form-action 'none'; \
-base-uri 'none'">
+img-src data: blob:; style-src 'unsafe-inline'; script-src {digests}; \
+form-action 'none'; base-uri 'none'">
 <meta name="generator" content="credalis">
 <title>{title}</title>
 <style>
@@ -175,7 +175,7 @@ class TableColumn:
 
 def sortable_table(label: str, columns: Sequence[TableColumn]) -> str:
     """A table whose heads are buttons that sort it; the first column names the rows."""
-    heads = "".join(_head(column) for column in columns)
+    heads = "".join(_head(column, j == 0) for j, column in enumerate(columns))
     rows = []
     for i in range(len(columns[0].cells)):
         cells = [_cell(column, i, j == 0) for j, column in enumerate(columns)]
@@ -187,8 +187,9 @@ def sortable_table(label: str, columns: Sequence[TableColumn]) -> str:
     )
 
 
-def _head(column: TableColumn) -> str:
-    kind = ' class="text"' if column.values is None else " data-numeric"
+def _head(column: TableColumn, is_name: bool) -> str:
+    kind = ' class="text"' if column.values is None or is_name else ""
+    kind += "" if column.values is None else " data-numeric"
     direction = " data-descending" if column.is_descending else ""
     return (
         f'<th scope="col"{kind}{direction}><button type="button">'
@@ -207,7 +208,9 @@ def _cell(column: TableColumn, i: int, is_name: bool) -> str:
 
 def plain_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     """A table of text in two or more columns."""
-    head = "".join(f'<th scope="col" class="text">{escape(name)}</th>' for name in header)
+    head = "".join(
+        f'<th scope="col" class="text">{escape(name)}</th>' for name in header
+    )
     body = "".join(
         "<tr>"
         + f'<th scope="row">{escape(row[0])}</th>'

@@ -18,7 +18,7 @@ from credalis.report._text import chart_text, counted, number, plain
 Indices = NDArray[np.intp]
 
 # More objects are sampled: browsers become slow, and marks hide each other.
-MAX_POINTS = 4000
+MAX_POINTS = 3000
 # Cells of the density behind a sample.
 _N_CELLS = 70
 # Columns a reader can choose for the axes.
@@ -39,6 +39,14 @@ SYMBOLS = {
     ">": "triangle-right",
     "d": "diamond-tall",
     "*": "star",
+}
+# Plotly gives all symbols one diameter; these make them look equally large.
+_SIZES = {
+    **dict.fromkeys(("triangle-up", "triangle-down"), 1.3),
+    **dict.fromkeys(("triangle-left", "triangle-right", "star"), 1.3),
+    "diamond": 1.1,
+    "diamond-tall": 1.25,
+    "square": 0.92,
 }
 
 
@@ -76,7 +84,12 @@ def picture(subject: Subject, profiles: Profiles, keep: Indices) -> Picture:
         traces.append(_prototypes(go, display.centers))
     if display.n_clusters > MAX_LISTED:
         traces.append(_numbers_of_clusters(go, display))
-    labels = [chart_text(plain(label)) for label in display.axis_labels]
+    # On a phone there is no room for more.
+    names = [
+        plain(label.replace("principal component", "PC"), 36)
+        for label in display.axis_labels
+    ]
+    labels = [chart_text(name) for name in names]
     figure = go.Figure(
         data=traces,
         layout=layout(
@@ -88,10 +101,14 @@ def picture(subject: Subject, profiles: Profiles, keep: Indices) -> Picture:
         ),
     )
     chart = Chart(
-        "picture", figure, _alt(subject), _caption(subject, display, len(shown)), _HEIGHT
+        "picture",
+        figure,
+        _alt(subject),
+        _caption(subject, display, len(shown)),
+        _HEIGHT,
     )
     views = _views(subject, profiles, shown)
-    return Picture(chart, shown, views, (display.axis_labels[0], display.axis_labels[1]))
+    return Picture(chart, shown, views, (names[0], names[1]))
 
 
 def planar_display(subject: Subject) -> CredalPartitionDisplay:
@@ -131,7 +148,9 @@ def _known_units(subject: Subject) -> NDArray[np.float64] | None:
 
 def _density(go: Any, display: CredalPartitionDisplay) -> Any:
     """How many of all objects are where, in greys, on a logarithmic scale."""
-    counts, *edges = np.histogram2d(*display.points.T, bins=_N_CELLS)
+    counts, *edges = np.histogram2d(
+        display.points[:, 0], display.points[:, 1], bins=_N_CELLS
+    )
     middles = [(each[1:] + each[:-1]) / 2 for each in edges]
     counts = counts.T
     return go.Heatmap(
@@ -188,7 +207,7 @@ def _objects(
     """Certain objects cluster by cluster, then those in doubt, then outliers."""
     colors = [rgb(color) for color in cluster_colors(display.n_clusters)]
     markers = cluster_markers(display.n_clusters)
-    size = 1.35 * float(np.sqrt(point_size(len(shown))))
+    size = 1.4 * float(np.sqrt(point_size(len(shown))))
     texts = [hover_text(subject, int(i)) for i in shown]
     sets, points = display.sets[shown], display.points[shown]
     n_possible = sets.sum(axis=1)
@@ -220,6 +239,7 @@ def _objects(
             f"cluster {k}",
             {
                 "color": color,
+                "size": size * _SIZES.get(SYMBOLS[markers[k]], 1.0),
                 "symbol": SYMBOLS[markers[k]],
                 "line": {"color": "white", "width": 0.5},
             },
@@ -347,17 +367,24 @@ def _caption(subject: Subject, display: CredalPartitionDisplay, n_shown: int) ->
             "which the objects vary most. Clusters that overlap here may be apart."
         )
     if display.is_strip:
-        parts.append("Lines below span the objects certainly (solid) and possibly "
-                     "(dashed) in a cluster.")
+        parts.append(
+            "Lines below span the objects certainly (solid) and possibly "
+            "(dashed) in a cluster."
+        )
     else:
-        parts.append("Solid outlines hold the objects certainly in a cluster, dashed "
-                     "ones those possibly in it.")
-    parts.append("An object between two clusters has the colour of one and the rim of "
-                 "the other; rings are outliers.")
+        parts.append(
+            "Solid outlines hold the objects certainly in a cluster, dashed "
+            "ones those possibly in it."
+        )
+    parts.append(
+        "An object between two clusters has the colour of one and the rim of "
+        "the other; rings are outliers."
+    )
     if n_shown < subject.n_samples:
         parts.append(
             f"Marks are a random sample of {number(n_shown)} of the "
-            f"{number(subject.n_samples)} objects; the grey behind them shows where "
-            "all of them are (darker: more), and the outlines hold all."
+            f"{number(subject.n_samples)} objects, with those listed below; the "
+            "grey behind them shows where all of them are (darker: more), and the "
+            "outlines hold all."
         )
     return " ".join(parts)

@@ -69,7 +69,7 @@ class Profiles:
         differences = np.nan_to_num(self.differences[k])
         notable = [
             f"{_degree(differences[j])} {self.columns[j].name} "
-            f"({quantity(self.means[k, j])}, all: {quantity(self.center[j])})"
+            f"({quantity(self.means[k, j], 3)}, all: {quantity(self.center[j], 3)})"
             for j in np.argsort(-np.abs(differences), kind="stable")[:_N_WORDS]
             if abs(differences[j]) >= _NOTABLE
         ]
@@ -177,7 +177,7 @@ def reason(subject: Subject, i: int, profiles: Profiles | None = None) -> str:
     if len(clusters) == partition.n_clusters > 2:
         return "could be in any cluster"
     if len(clusters) > 1:
-        return f"between {listed(clusters, limit=6)}"
+        return f"between {listed(clusters.tolist(), limit=6)}"
     own = int(clusters[0])
     if partition.doubt[i] < MIN_DOUBT:
         return f"clearly in {own}"

@@ -41,6 +41,7 @@ Indices = NDArray[np.intp]
 _N_ROWS = 30
 _N_COLUMNS = 8
 _N_TYPICAL = 3
+_N_MASSES = 3
 # Sets listed where the doubt lies.
 _N_SETS = 5
 
@@ -64,7 +65,7 @@ def report(
     dissimilarities, the learning curve, the settings and how to make the result again.
     It needs Plotly: ``pip install 'credalis[report]'``.
 
-    Of more than 4000 objects a sample is drawn over the density of all, and the δ-Bel
+    Of more than 3000 objects a sample is drawn over the density of all, and the δ-Bel
     graph is computed from 5000; the page says so. Whatever the names and cells contain
     is shown as text.
 
@@ -113,9 +114,7 @@ def report(
         stream.write(html.encode())
 
 
-def _contents(
-    subject: Subject, command: str | None
-) -> tuple[list[str], list[Section]]:
+def _contents(subject: Subject, command: str | None) -> tuple[list[str], list[Section]]:
     """The parts of the page, and those the contents link to."""
     profiles = profiles_of(subject)
     typical = typical_objects(subject, _N_TYPICAL)
@@ -181,9 +180,7 @@ def _picture_html(drawn: Picture) -> str:
     if not drawn.views:
         return drawn.chart.html() + places
     boxes = []
-    for label, first in zip(
-        ("Horizontal", "Vertical"), drawn.axis_labels, strict=True
-    ):
+    for label, first in zip(("Horizontal", "Vertical"), drawn.axis_labels, strict=True):
         options = "".join(
             f'<option value="{j}">{escape(view["name"])}</option>'
             for j, view in enumerate(drawn.views)
@@ -247,11 +244,14 @@ def _card(
             _find(subject, int(i)) for i in typical
         ),
     }
-    items = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows.items() if text)
+    items = "".join(
+        f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows.items() if text
+    )
     return (
         f'<article class="card" style="--mark: {color}"><h3>Cluster {k} '
         f"<span>{counted(hard, 'object')}</span></h3>"
-        f'<div class="bar" aria-hidden="true"><i style="width: {share * lower:.1f}%"></i>'
+        '<div class="bar" aria-hidden="true">'
+        f'<i style="width: {share * lower:.1f}%"></i>'
         f'<i style="width: {share * (upper - lower):.1f}%"></i></div>'
         f'<div class="note">{number(lower)} certainly in, {number(upper)} possibly in'
         f"</div><dl>{items}</dl></article>"
@@ -280,16 +280,10 @@ def _doubtful(subject: Subject, objects: Indices) -> str:
     ]
     text = f"Objects between clusters: {', '.join(where)}." if where else ""
     return (
-        f"<p>{text} Doubt is one minus the largest belief in a single cluster. "
-        f"{_shown(len(objects), int((partition.doubt >= 0.05).sum()))}</p>"
+        f"<p>{text} Doubt is one minus the largest belief in a single cluster: 0 is "
+        f"certain. {_listing(len(objects))}</p>"
         + _object_table(subject, objects, "Most doubtful objects")
     )
-
-
-def _shown(n_listed: int, n_all: int) -> str:
-    if n_listed < min(n_all, _N_ROWS):
-        return ""
-    return f"The first {n_listed}; click a head to sort." if n_listed == _N_ROWS else ""
 
 
 def _outliers(subject: Subject, objects: Indices, profiles: Profiles) -> str:
@@ -297,15 +291,25 @@ def _outliers(subject: Subject, objects: Indices, profiles: Profiles) -> str:
     n_all = int(subject.partition.is_outlier.sum())
     if n_all == 0:
         return '<p class="note">No object is an outlier.</p>'
-    part = (
-        f"The {len(objects)} of {number(n_all)} with most mass on ∅."
-        if len(objects) < n_all
-        else ""
-    )
+    part = f" {len(objects)} of {number(n_all)}:" if len(objects) < n_all else ""
     return (
-        "<p>The largest mass of these objects is on ∅: none of the clusters suits them. "
-        f"{part}</p>" + _object_table(subject, objects, "Outliers", profiles)
+        "<p>The largest mass of these objects is on ∅: none of the clusters suits them."
+        f"{part} {_listing(len(objects))}</p>"
+        + _object_table(subject, objects, "Outliers", profiles)
     )
+
+
+def _listing(n_rows: int) -> str:
+    """How the rows of a table are ordered, if there is something to order."""
+    return "Worst first; click a heading to sort." if n_rows > 1 else ""
+
+
+def _masses(subject: Subject, i: int) -> str:
+    """The sets an object has most mass on."""
+    masses = subject.partition.masses[i]
+    order = np.argsort(-masses, kind="stable")[:_N_MASSES]
+    names = subject.partition.focal_sets.names
+    return ", ".join(f"{names[j]} {masses[j]:.2f}" for j in order if masses[j] >= 0.005)
 
 
 def _object_table(
@@ -321,14 +325,8 @@ def _object_table(
     names = [_find(subject, i) for i in rows]
     columns = [
         TableColumn("object", names, None if subject.has_names else rows),
-        TableColumn(
-            "why", [escape(reason(subject, i, profiles)) for i in rows]
-        ),
-        TableColumn(
-            "most plausible",
-            [str(partition.labels[i]) for i in rows],
-            partition.labels[objects].tolist(),
-        ),
+        TableColumn("why", [escape(reason(subject, i, profiles)) for i in rows]),
+        TableColumn("largest masses", [escape(_masses(subject, i)) for i in rows]),
         TableColumn("doubt", [f"{each:.2f}" for each in doubt], doubt.tolist(), True),
         TableColumn("m(∅)", [f"{each:.2f}" for each in empty], empty.tolist(), True),
     ]
@@ -343,6 +341,6 @@ def _footer() -> str:
     from credalis import __version__
 
     return (
-        f"<footer>Written by credalis {escape(__version__)}. This page holds everything "
+        f"<footer>Written by credalis {escape(__version__)}. This page holds all that "
         "it shows and loads nothing from elsewhere.</footer>"
     )

@@ -66,7 +66,7 @@ def python_lines(estimator: Any) -> tuple[str, str]:
     if not isinstance(_seed(estimator), (int, np.integer)):
         note.append("No seed was given as a number: another run may differ.")
     code = (
-        f'from credalis import {name}, report\n\nmodel = {call}.fit(X)\n'
+        f"from credalis import {name}, report\n\nmodel = {call}.fit(X)\n"
         'report(model, X, "report.html")'
     )
     return code, " ".join(note)
@@ -102,7 +102,10 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
     facts += [
         ("clusters", number(partition.n_clusters)),
         ("focal sets", number(len(partition.focal_sets))),
-        ("nonspecificity", f"{partition.average_nonspecificity:.3f} (0 precise, 1 void)"),
+        (
+            "nonspecificity",
+            f"{partition.average_nonspecificity:.3f} (0 precise, 1 nothing known)",
+        ),
     ]
     if estimator is not None:
         facts += [
@@ -118,7 +121,7 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
         found = getattr(estimator, attribute, None)
         if found is not None and np.ndim(found) == 0:
             facts.append((name, f"{found:.6g}"))
-    return facts + [("versions", _versions())]
+    return [*facts, ("versions", _versions())]
 
 
 def _parameters(estimator: Any) -> list[tuple[str, str]]:

@@ -34,16 +34,18 @@ def number(count: int) -> str:
     return f"{count:,}".replace(",", _SPACE)
 
 
-def quantity(value: float) -> str:
-    """A measured value with four significant digits; whole numbers as they are."""
+def quantity(value: float, digits: int = 4) -> str:
+    """A measured value with some significant digits; whole numbers as they are."""
     if not np.isfinite(value):
         return "–"
-    if value == int(value) and abs(value) < 1e12:
-        whole = int(value)
-        text = number(whole) if abs(whole) >= _FIRST_GROUPED else str(whole)
+    size = abs(value)
+    if value != 0 and not 1e-4 <= size < 1e12:
+        text = f"{size:.{digits - 1}e}"
+    elif value == int(value) or size >= 10 ** (digits - 1):
+        text = number(round(size)) if size >= _FIRST_GROUPED else str(round(size))
     else:
-        text = f"{value:.4g}"
-    return text.replace("-", "\N{MINUS SIGN}", 1) if text[0] == "-" else text
+        text = f"{size:.{digits}g}"
+    return f"\N{MINUS SIGN}{text}" if value < 0 else text
 
 
 def percentage(part: float, whole: float) -> str:

@@ -25,18 +25,22 @@ _METHODS = {
 def lead(partition: CredalPartition) -> str:
     """What was found, in one sentence a manager understands."""
     n_samples = partition.n_samples
-    parts = []
-    for count, singular, plural in (
-        (int(partition.lower.sum()), "clearly belongs to one", "clearly belong to one"),
-        (int(partition.is_ambiguous.sum()), "lies between groups", "lie between groups"),
-        (int(partition.is_outlier.sum()), "fits none", "fit none"),
-    ):
-        words = singular if count == 1 else plural
-        parts.append(f"{number(count)} ({percentage(count, n_samples)}) {words}")
-    return (
-        f"{counted(n_samples, 'object')} in {counted(partition.n_clusters, 'cluster')}: "
-        f"{listed(parts)}."
+    n_clear, n_between, n_outliers = (
+        int(chosen.sum())
+        for chosen in (partition.lower, partition.is_ambiguous, partition.is_outlier)
     )
+    parts: list[str] = []
+    for count, none, one, several in (
+        (n_clear, "none clearly belongs to one", "clearly belongs", "clearly belong"),
+        (n_between, "none lies between several", "lies between", "lie between"),
+        (n_outliers, "none is left out", "fits", "fit"),
+    ):
+        end = ("to one", "several", "none")[len(parts)]
+        share = f"{number(count)} ({percentage(count, n_samples)})"
+        verb = one if count == 1 else several
+        parts.append(f"{share} {verb} {end}" if count else none)
+    clusters = counted(partition.n_clusters, "cluster")
+    return f"{counted(n_samples, 'object')} in {clusters}: {listed(parts)}."
 
 
 def how(subject: Subject) -> str:

@@ -13,12 +13,6 @@
   // A finger scrolls the page; only a mouse zooms by dragging.
   const isTouch = window.matchMedia("(pointer: coarse), (max-width: 36rem)").matches;
 
-  for (const div of charts) {
-    const figure = json(div.dataset.figure);
-    if (isTouch) figure.layout.dragmode = false;
-    Plotly.newPlot(div, figure.data, figure.layout, config);
-  }
-
   // Paper is narrower than most screens, and not all browsers tell the charts.
   window.addEventListener("beforeprint", () => {
     for (const div of charts) {
@@ -61,9 +55,10 @@
   const isOfObjects = (trace) => trace.meta === "objects";
   if (selects.length) {
     const views = json("views");
-    const starts = picture.data.map((trace) => ({ x: trace.x, y: trace.y }));
-    const titles = ["xaxis", "yaxis"].map((axis) => picture.layout[axis].title.text);
+    let starts, titles;
     const redraw = () => {
+      starts ??= picture.data.map((trace) => ({ x: trace.x, y: trace.y }));
+      titles ??= ["xaxis", "yaxis"].map((axis) => picture.layout[axis].title.text);
       const chosen = selects.map((select) => select.value);
       const isFirst = chosen.every((value) => value === "");
       const along = (axis, trace, t) => chosen[axis] === ""
@@ -111,5 +106,15 @@
       else select();
     });
   }
-  document.documentElement.dataset.ready = "yes";
+  // One chart at a time, so that the page can be read and scrolled meanwhile.
+  const draw = async () => {
+    for (const div of charts) {
+      const figure = json(div.dataset.figure);
+      if (isTouch) figure.layout.dragmode = false;
+      await Plotly.newPlot(div, figure.data, figure.layout, config);
+      await new Promise((resume) => { setTimeout(resume); });
+    }
+    document.documentElement.dataset.ready = "yes";
+  };
+  draw();
 })();
