@@ -13,7 +13,7 @@ from credalis.report._layout import DIVERGING, SEQUENTIAL, axis, layout
 from credalis.report._page import Chart, import_graph_objects, rgb
 from credalis.report._profiles import Profiles
 from credalis.report._subject import Subject
-from credalis.report._text import chart_text, counted, number, plain, quantity
+from credalis.report._text import chart_text, counted, number, plain
 
 Array = NDArray[np.float64]
 
@@ -39,8 +39,8 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
     differences = profiles.differences[np.ix_(used, chosen)]
     texts = [
         [
-            f"<b>cluster {k}</b><br>{feature}: {quantity(profiles.means[k, j])}"
-            f"<br>all: {quantity(profiles.center[j])}"
+            f"<b>cluster {k}</b><br>{feature}: {profiles.mean(int(k), int(j))}"
+            f"<br>all: {profiles.overall(int(j))}"
             f"<br>difference: {differences[row, column]:+.2f} standard deviations"
             for column, (j, feature) in enumerate(zip(chosen, features, strict=True))
         ]

@@ -364,7 +364,8 @@ def _caption(subject: Subject, display: CredalPartitionDisplay, n_shown: int) ->
         parts.append(
             f"{number(subject.matrix.shape[1])} features do not fit on paper: the "
             "axes are the first two principal components (PCA), the directions in "
-            "which the objects vary most. Clusters that overlap here may be apart."
+            "which the objects vary most, until you choose others above. Clusters that "
+            "overlap in one view may be apart in another."
         )
     if display.is_strip:
         parts.append(

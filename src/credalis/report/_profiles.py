@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from credalis.report._subject import Subject
 from credalis.report._table import Column
-from credalis.report._text import listed, percentage, plain, quantity
+from credalis.report._text import listed, measured, percentage, plain
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -64,12 +64,20 @@ class Profiles:
         most = np.nan_to_num(np.abs(self.differences)).max(axis=0, initial=0.0)
         return np.argsort(-most, kind="stable")
 
+    def mean(self, k: int, j: int) -> str:
+        """Mean of cluster k in column j, for a reader."""
+        return measured(self.means[k, j], self.spread[j])
+
+    def overall(self, j: int) -> str:
+        """Mean of all objects in column j, for a reader."""
+        return measured(self.center[j], self.spread[j])
+
     def describe(self, k: int) -> str:
         """What distinguishes cluster k, in words."""
         differences = np.nan_to_num(self.differences[k])
         notable = [
             f"{_degree(differences[j])} {self.columns[j].name} "
-            f"({quantity(self.means[k, j], 3)}, all: {quantity(self.center[j], 3)})"
+            f"({self.mean(k, j)}, all: {self.overall(j)})"
             for j in np.argsort(-np.abs(differences), kind="stable")[:_N_WORDS]
             if abs(differences[j]) >= _NOTABLE
         ]

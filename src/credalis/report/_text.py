@@ -48,6 +48,17 @@ def quantity(value: float, digits: int = 4) -> str:
     return f"\N{MINUS SIGN}{text}" if value < 0 else text
 
 
+def measured(value: float, spread: float) -> str:
+    """A mean, as exactly as it matters where values vary by the spread."""
+    if not (np.isfinite(value) and 1e-3 <= spread < 1e9):
+        return quantity(value, 3)
+    decimals = max(0, 1 - int(np.floor(np.log10(spread))))
+    text = f"{abs(value):.{decimals}f}"
+    if not decimals and abs(value) >= _FIRST_GROUPED:
+        text = number(round(abs(value)))
+    return f"\N{MINUS SIGN}{text}" if value < 0 and text.strip("0.") else text
+
+
 def percentage(part: float, whole: float) -> str:
     """A share; neither 0 % of some nor 100 % of not quite all."""
     share = part / whole if whole else 0.0

@@ -6,7 +6,7 @@
   const config = {
     responsive: true,
     displaylogo: false,
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    modeBarButtons: [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
   };
   const charts = [...document.querySelectorAll(".chart")];
 
@@ -16,7 +16,8 @@
   // Paper is narrower than most screens, and not all browsers tell the charts.
   window.addEventListener("beforeprint", () => {
     for (const div of charts) {
-      const isHalf = div.closest(".grid") && !div.closest(".grid > :only-child");
+      const cell = div.closest(".grid > section");
+      const isHalf = cell && !cell.matches(":last-child:nth-child(odd)");
       Plotly.relayout(div, { width: isHalf ? PRINTED_WIDTH / 2 - 15 : PRINTED_WIDTH });
     }
   });
