@@ -800,3 +800,16 @@ def test_wrong_data_leave_no_file(fitted, tmp_path):
     with pytest.raises(ValueError, match="each of the 200 objects"):
         report(fitted[0], np.zeros((3, 2)), tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_of_x_are_found_in_a_larger_table_by_name(reported):
+    X = four_class(60)
+    table = pd.DataFrame({"id": range(60), "a": X[:, 0], "b": X[:, 1]})
+    scaled = pd.DataFrame(
+        StandardScaler().fit_transform(table[["b", "a"]]), columns=["b", "a"]
+    )
+    page = reported(ECM(2, random_state=0).fit(scaled), scaled, data=table)
+    assert "Compared by 2 features (b and a)" in page.words
+    trace = page.objects()[0]
+    np.testing.assert_allclose(trace["x"], X[trace["customdata"], 1], rtol=1e-4)
+    assert page.figure("picture")["layout"]["yaxis"]["title"]["text"] == "a"

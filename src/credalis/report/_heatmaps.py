@@ -57,7 +57,11 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
             zmax=_STRONGEST,
             colorscale=DIVERGING,
             showscale=False,
-            texttemplate="%{z:+.1f}" if len(used) <= _MAX_NUMBERED else None,
+            text=[
+                ["" if np.isnan(cell) else f"{cell:+.1f}" for cell in row]
+                for row in differences.T
+            ],
+            texttemplate="%{text}" if len(used) <= _MAX_NUMBERED else None,
             hovertext=[list(row) for row in zip(*texts, strict=True)],
             hoverinfo="text",
             xgap=2,

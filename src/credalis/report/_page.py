@@ -130,7 +130,9 @@ def _plotly_script() -> str:
     from plotly.offline import get_plotlyjs
 
     # No version contains it; if one did, it would end the script too early.
-    return get_plotlyjs().replace("</script", "<\\/script")
+    script = get_plotlyjs().replace("</script", "<\\/script")
+    # A browser reads line ends so before it compares the digest.
+    return script.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _resource(name: str) -> str:
@@ -145,7 +147,7 @@ def _digest(script: str) -> str:
 
 def json_script(name: str, data: Any) -> str:
     """Data inside the page; no text in it can end the script or begin a comment."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return f'<script type="application/json" id="{name}">{text}</script>'

@@ -13,6 +13,7 @@ from credalis.report._layout import axis, below, layout, numbers
 from credalis.report._page import Chart, import_graph_objects, rgb
 from credalis.report._profiles import Profiles, reason
 from credalis.report._subject import Subject
+from credalis.report._table import Column
 from credalis.report._text import chart_text, counted, number, plain
 
 Indices = NDArray[np.intp]
@@ -122,28 +123,32 @@ def planar_display(subject: Subject) -> CredalPartitionDisplay:
             partition, scores, feature_names=names[: scores.shape[1]]
         )
     known = _known_units(subject)
-    if known is not None:
-        names = [column.name for column in subject.columns]
+    if known:
         return CredalPartitionDisplay.from_partition(
-            partition, known, feature_names=names
+            partition,
+            np.column_stack([column.values for column in known]),
+            feature_names=[column.name for column in known],
         )
     if estimator is not None and not subject.is_precomputed:
         return CredalPartitionDisplay.from_estimator(estimator, subject.X)
     return CredalPartitionDisplay.from_partition(partition, subject.X)
 
 
-def _known_units(subject: Subject) -> NDArray[np.float64] | None:
-    """The table itself if it has the one or two columns of X, in other units."""
-    columns = subject.columns
-    n_columns = subject.matrix.shape[1]
-    if subject.is_precomputed or n_columns > 2 or len(columns) != n_columns:
-        return None
-    if not all(column.is_numeric for column in columns):
-        return None
-    values = np.column_stack([column.values for column in columns])
-    if not np.isfinite(values).all() or np.array_equal(values, subject.matrix):
-        return None
-    return values
+def _known_units(subject: Subject) -> list[Column]:
+    """The one or two columns of the table that X holds in other units, if it does."""
+    names = subject.feature_names
+    if subject.is_precomputed or names is None or len(names) > 2:
+        return []
+    by_name = {column.name: column for column in subject.columns}
+    if not all(name in by_name for name in names):
+        return []
+    known = [by_name[name] for name in names]
+    if not all(
+        column.is_numeric and np.isfinite(column.values).all() for column in known
+    ):
+        return []
+    values = np.column_stack([column.values for column in known])
+    return [] if np.array_equal(values, subject.matrix) else known
 
 
 def _density(go: Any, display: CredalPartitionDisplay) -> Any:

@@ -1,6 +1,5 @@
 """What distinguishes the clusters, which objects are typical, and why some are not."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,23 +133,22 @@ def _words(subject: Subject, inside: NDArray[np.bool_]) -> list[list[str]]:
         if column.is_numeric or not inside.any():
             continue
         values = [str(value) for value in column.values[inside]]
-        overall = Counter(values)
-        if not 2 <= len(overall) <= min(_MAX_WORDS, len(values) // 2):
+        words = sorted(set(values))
+        if not 2 <= len(words) <= min(_MAX_WORDS, len(values) // 2):
             continue
-        for k in np.unique(groups):
-            members = [values[i] for i in np.flatnonzero(groups == k)]
-            shares = Counter(members)
-            gains = {
-                word: count / len(members) - overall[word] / len(values)
-                for word, count in shares.items()
-            }
-            word = max(gains, key=lambda each: (gains[each], each))
-            if gains[word] >= _NOTABLE_SHARE:
-                found[k].append(
-                    f"{column.name} {plain(word, 40)} "
-                    f"({percentage(shares[word], len(members))}, all: "
-                    f"{percentage(overall[word], len(values))})"
-                )
+        code_of = {word: j for j, word in enumerate(words)}
+        codes = [code_of[value] for value in values]
+        counts = np.zeros((n_clusters, len(words)), dtype=int)
+        np.add.at(counts, (groups, codes), 1)
+        sizes, overall = counts.sum(axis=1), counts.sum(axis=0)
+        gains = counts / np.maximum(sizes, 1)[:, None] - overall / len(values)
+        for k in np.flatnonzero(gains.max(axis=1) >= _NOTABLE_SHARE):
+            j = gains[k].argmax()
+            found[k].append(
+                f"{column.name} {plain(words[j], 40)} "
+                f"({percentage(counts[k, j], sizes[k])}, all: "
+                f"{percentage(overall[j], len(values))})"
+            )
     return found
 
 

@@ -217,8 +217,8 @@ def _clusters(subject: Subject, profiles: Profiles, typical: list[Indices]) -> s
     note = f'<p class="note">{n_empty} without objects.</p>' if n_empty else ""
     chart = profile_chart(subject, profiles)
     return (
-        "<p>Certainly in: all evidence points to this cluster alone. Possibly in: this "
-        "cluster, or one of several.</p>"
+        "<p>Certainly in: the largest mass of an object is on this cluster alone. "
+        "Possibly in: it is on this cluster, or on several that it could be in.</p>"
         f'<div class="cards">{cards}</div>{note}{"" if chart is None else chart.html()}'
     )
 

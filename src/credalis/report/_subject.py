@@ -30,6 +30,8 @@ class Subject:
         X as checked numbers.
     columns : list of Column
         The table as the reader knows it; empty for dissimilarities without one.
+    feature_names : list of str or None
+        Names of the columns of X, if they are known.
     names : list of str
         Names of the objects, no two alike.
     has_names : bool
@@ -43,6 +45,7 @@ class Subject:
     X: Any
     matrix: NDArray[np.float64]
     columns: list[Column]
+    feature_names: list[str] | None
     names: list[str]
     has_names: bool
     dissimilarities: Any
@@ -117,6 +120,7 @@ def subject_of(
         X=X,
         matrix=matrix,
         columns=columns,
+        feature_names=_feature_names(X, matrix.shape[1], estimator, columns),
         names=_checked_names(ids, partition.n_samples),
         has_names=ids is not None,
         dissimilarities=dissimilarities,
@@ -126,6 +130,18 @@ def subject_of(
 def _is_precomputed(estimator: Any) -> bool:
     metric = getattr(estimator, "metric", None)
     return isinstance(metric, str) and metric == "precomputed"
+
+
+def _feature_names(
+    X: Any, n_features: int, estimator: Any, columns: list[Column]
+) -> list[str] | None:
+    """Names that X or the estimator knows, or those of a table of the same width."""
+    known = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
+    if known is not None and len(known) == n_features:
+        return [plain(name) for name in known]
+    if len(columns) == n_features:
+        return [column.name for column in columns]
+    return None
 
 
 def _index_of(data: Any) -> Any:
