@@ -19,8 +19,8 @@ from credalis.plots._palette import (
 )
 from credalis.plots._shepard import MAX_DOTS
 from credalis.report._layout import SEQUENTIAL, axis, layout, numbers
+from credalis.report._marks import SYMBOLS
 from credalis.report._page import Chart, import_graph_objects, rgb
-from credalis.report._picture import SYMBOLS
 from credalis.report._subject import Subject
 from credalis.report._text import chart_text, listed, number
 
@@ -143,37 +143,24 @@ def _peaks_figure(display: DeltaBelDisplay, titles: list[str]) -> Any:
         hovertext=[f"{text(i)}<br>centre {k}" for k, i in enumerate(centers)],
         cliponaxis=False,
     )
-    dashed = {"color": SOFT_INK, "width": 1, "dash": "dash"}
     return go.Figure(
         data=[objects, peaks],
         layout=layout(
             _HEIGHT,
             xaxis=axis("δ: distance to a better candidate"),
             yaxis=axis("Bel: belief in a centre"),
-            shapes=[
-                {
-                    "type": "line",
-                    "xref": "x",
-                    "yref": "paper",
-                    "x0": display.min_delta,
-                    "x1": display.min_delta,
-                    "y0": 0,
-                    "y1": 1,
-                    "line": dashed,
-                },
-                {
-                    "type": "line",
-                    "xref": "paper",
-                    "yref": "y",
-                    "x0": 0,
-                    "x1": 1,
-                    "y0": display.min_belief,
-                    "y1": display.min_belief,
-                    "line": dashed,
-                },
-            ],
+            shapes=_thresholds(display),
         ),
     )
+
+
+def _thresholds(display: DeltaBelDisplay) -> list[dict[str, Any]]:
+    """Dashed lines that separate the centres from the other objects."""
+    x, y = display.min_delta, display.min_belief
+    dashed = {"color": SOFT_INK, "width": 1, "dash": "dash"}
+    upright = {"xref": "x", "yref": "paper", "x0": x, "x1": x, "y0": 0, "y1": 1}
+    level = {"xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": y, "y1": y}
+    return [{"type": "line", "line": dashed, **each} for each in (upright, level)]
 
 
 def _sizes(display: DeltaBelDisplay) -> list[int]:

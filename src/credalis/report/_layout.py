@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.plots._palette import GRID, INK, SOFT_INK, lightened
-from credalis.report._page import rgb
+from credalis.plots._palette import GRID, INK, SOFT_INK
 
 Array = NDArray[np.float64]
 
@@ -86,8 +85,3 @@ def rounded(values: Array) -> Array:
 def numbers(values: Array) -> list[float | None]:
     """Rounded numbers as JSON knows them, None where there are none."""
     return [value if np.isfinite(value) else None for value in rounded(values).tolist()]
-
-
-def pale(color: Any) -> str:
-    """A light tint of a colour of the palette."""
-    return rgb(lightened(color, 0.85))

@@ -137,7 +137,7 @@ def _words(subject: Subject, inside: NDArray[np.bool_]) -> list[list[str]]:
         if not 2 <= len(words) <= min(_MAX_WORDS, len(values) // 2):
             continue
         code_of = {word: j for j, word in enumerate(words)}
-        codes = [code_of[value] for value in values]
+        codes = np.array([code_of[value] for value in values])
         counts = np.zeros((n_clusters, len(words)), dtype=int)
         np.add.at(counts, (groups, codes), 1)
         sizes, overall = counts.sum(axis=1), counts.sum(axis=0)

@@ -59,11 +59,10 @@ def report(
     """Write one HTML page about a clustering; it opens offline.
 
     The page says in a sentence what was found, shows the partition (hover for the
-    masses of an object), what distinguishes the clusters and which objects are typical
-    of them, the most doubtful objects and the outliers with reasons, the masses, the
-    δ-Bel graph, the Shepard diagram of a method that matches conflicts with
-    dissimilarities, the learning curve, the settings and how to make the result again.
-    It needs Plotly: ``pip install 'credalis[report]'``.
+    masses of an object), what distinguishes the clusters, typical and doubtful objects
+    and outliers with reasons, the masses, the δ-Bel graph, the Shepard diagram of a
+    method that has one, the learning curve, the settings and how to make the result
+    again. It needs Plotly: ``pip install 'credalis[report]'``.
 
     Of more than 3000 objects a sample is drawn over the density of all, and the δ-Bel
     graph is computed from 5000; the page says so. Whatever the names and cells contain
@@ -89,11 +88,6 @@ def report(
     command : str, default=None
         Shell command that makes the result again. None: lines of Python.
 
-    Raises
-    ------
-    ImportError
-        If Plotly is missing.
-
     Examples
     --------
     >>> from credalis import NNEVCLUS, report
@@ -105,13 +99,16 @@ def report(
     import_graph_objects()
     if command is not None and not isinstance(command, str):
         raise ValueError(f"command must be a str or None, got {command!r}")
-    subject = subject_of(result, X, dissimilarities, data, ids)
+    html = _whole(subject_of(result, X, dissimilarities, data, ids), command)
+    with atomic_write(path) as stream:
+        stream.write(html.encode())
+
+
+def _whole(subject: Subject, command: str | None) -> str:
     estimator = subject.estimator
     name = "Credal partition" if estimator is None else type(estimator).__name__
     title = f"{plain(name)} report"
-    html = page(title, _header(title, subject), *_contents(subject, command), _footer())
-    with atomic_write(path) as stream:
-        stream.write(html.encode())
+    return page(title, _header(title, subject), *_contents(subject, command), _footer())
 
 
 def _contents(subject: Subject, command: str | None) -> tuple[list[str], list[Section]]:
