@@ -343,7 +343,7 @@ def test_typical_objects_are_the_most_plausible_and_most_central(reported):
     found = [re.findall(r'data-object="(\d+)"', card) for card in cards]
     # The object between both goes to the first cluster, whose centre is then at 1.5.
     assert [each[0] for each in found] == ["1", "5"]
-    assert "3 certainly in, 4 possibly in" in cards[0]
+    assert "3 certainly in, 4 possibly in, 4 most plausible" in cards[0]
 
 
 def test_profile_chart_has_a_row_for_each_column(fitted, fitted_page):
@@ -597,6 +597,9 @@ def test_many_objects_are_sampled_and_the_page_says_so(tmp_path):
         for row in page.rows[table][1:]:
             assert int(row[0]) in page.data["places"]
     assert f"of the 20{NARROW_SPACE}000 objects, with those listed below" in page.words
+    n_outliers = f"{partition.is_outlier.sum():,}".replace(",", NARROW_SPACE)
+    assert f"30 of {n_outliers} are listed, the worst first" in page.words
+    assert len(page.rows["outliers"]) == 31
     density = page.figure("picture")["data"][0]
     n_counted = sum(
         10**cell for row in density["z"] for cell in row if cell is not None
@@ -813,3 +816,10 @@ def test_columns_of_x_are_found_in_a_larger_table_by_name(reported):
     trace = page.objects()[0]
     np.testing.assert_allclose(trace["x"], X[trace["customdata"], 1], rtol=1e-4)
     assert page.figure("picture")["layout"]["yaxis"]["title"]["text"] == "a"
+
+
+def test_matplotlib_is_not_needed(fitted, reported, monkeypatch):
+    for name in [each for each in sys.modules if each.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert reported(*fitted).has_chart("picture")

@@ -293,7 +293,9 @@ def history_chart(subject: Subject) -> Chart | None:
             layout=layout(
                 _HEIGHT,
                 xaxis=axis("iteration", tickformat="d", nticks=8),
-                yaxis=axis("loss", type="log" if display.is_log else "linear"),
+                yaxis=axis(
+                    "loss", type="log" if display.is_log else "linear", automargin=True
+                ),
             ),
         ),
         f"The loss falls from {display.history[0]:.4g} to {loss:.4g} in "

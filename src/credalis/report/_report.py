@@ -22,6 +22,7 @@ from credalis.report._page import (
 )
 from credalis.report._picture import Picture, picture
 from credalis.report._profiles import (
+    MIN_DOUBT,
     Profiles,
     doubtful_objects,
     outlying_objects,
@@ -31,7 +32,7 @@ from credalis.report._profiles import (
 )
 from credalis.report._settings import settings_section
 from credalis.report._subject import Subject, subject_of
-from credalis.report._text import counted, listed, number, percentage, plain
+from credalis.report._text import listed, number, percentage, plain
 from credalis.report._words import how, lead
 
 Indices = NDArray[np.intp]
@@ -245,13 +246,12 @@ def _card(
         f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows.items() if text
     )
     return (
-        f'<article class="card" style="--mark: {color}"><h3>Cluster {k} '
-        f"<span>{counted(hard, 'object')}</span></h3>"
+        f'<article class="card" style="--mark: {color}"><h3>Cluster {k}</h3>'
         '<div class="bar" aria-hidden="true">'
         f'<i style="width: {share * lower:.1f}%"></i>'
         f'<i style="width: {share * (upper - lower):.1f}%"></i></div>'
-        f'<div class="note">{number(lower)} certainly in, {number(upper)} possibly in'
-        f"</div><dl>{items}</dl></article>"
+        f'<div class="note">{number(lower)} certainly in, {number(upper)} possibly in, '
+        f"{number(hard)} most plausible</div><dl>{items}</dl></article>"
     )
 
 
@@ -268,6 +268,7 @@ def _doubtful(subject: Subject, objects: Indices) -> str:
     if len(objects) == 0:
         return '<p class="note">No object is in doubt.</p>'
     partition = subject.partition
+    n_all = int((~partition.is_outlier & (partition.doubt >= MIN_DOUBT)).sum())
     sets = partition.maximum_mass_index[partition.is_ambiguous]
     counts = np.bincount(sets, minlength=len(partition.focal_sets))
     frequent = [j for j in np.argsort(-counts, kind="stable")[:_N_SETS] if counts[j]]
@@ -278,7 +279,7 @@ def _doubtful(subject: Subject, objects: Indices) -> str:
     text = f"Objects between clusters: {', '.join(where)}." if where else ""
     return (
         f"<p>{text} Doubt is one minus the largest belief in a single cluster: 0 is "
-        f"certain. {_listing(len(objects))}</p>"
+        f"certain. {_listing(len(objects), n_all)}</p>"
         + _object_table(subject, objects, "Most doubtful objects")
     )
 
@@ -288,17 +289,23 @@ def _outliers(subject: Subject, objects: Indices, profiles: Profiles) -> str:
     n_all = int(subject.partition.is_outlier.sum())
     if n_all == 0:
         return '<p class="note">No object is an outlier.</p>'
-    part = f" {len(objects)} of {number(n_all)}:" if len(objects) < n_all else ""
     return (
         "<p>The largest mass of these objects is on ∅: none of the clusters suits them."
-        f"{part} {_listing(len(objects))}</p>"
+        f" {_listing(len(objects), n_all)}</p>"
         + _object_table(subject, objects, "Outliers", profiles)
     )
 
 
-def _listing(n_rows: int) -> str:
-    """How the rows of a table are ordered, if there is something to order."""
-    return "Worst first; click a heading to sort." if n_rows > 1 else ""
+def _listing(n_listed: int, n_all: int) -> str:
+    """How many rows a table has, and how they are ordered."""
+    if n_all == 1:
+        return ""
+    if n_listed == n_all:
+        return "The worst come first; click a heading to sort."
+    return (
+        f"{number(n_listed)} of {number(n_all)} are listed, the worst first; click a "
+        "heading to sort."
+    )
 
 
 def _masses(subject: Subject, i: int) -> str:
@@ -306,7 +313,11 @@ def _masses(subject: Subject, i: int) -> str:
     masses = subject.partition.masses[i]
     order = np.argsort(-masses, kind="stable")[:_N_MASSES]
     names = subject.partition.focal_sets.names
-    return ", ".join(f"{names[j]} {masses[j]:.2f}" for j in order if masses[j] >= 0.005)
+    return ", ".join(
+        f"{names[j]}\N{NO-BREAK SPACE}{masses[j]:.2f}"
+        for j in order
+        if masses[j] >= 0.005
+    )
 
 
 def _object_table(
