@@ -447,8 +447,10 @@ def test_dissimilarities_given_to_fit_are_taken(reported, monkeypatch):
         return seen[0]
 
     monkeypatch.setattr(_diagrams.ShepardDisplay, "from_estimator", spy)
-    reported(model, X, dissimilarities=given)
+    page = reported(model, X, dissimilarities=given)
     assert seen[0].stress == pytest.approx(model.stress_)
+    assert ".fit(X, dissimilarities=D)" in page.words
+    assert "If fit was given partial_labels or must_link or cannot_link" in page.words
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -14,17 +14,18 @@ from credalis.report._text import number, plain
 
 # Longer values of parameters are cut.
 _MAX_VALUE_LENGTH = 200
-_MAX_COMMAND_LENGTH = 4000
+_MAX_LINE_LENGTH = 20_000
+_SIDE_INFORMATION = ("partial_labels", "must_link", "cannot_link")
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
 def settings_section(subject: Subject, command: str | None) -> Section:
     """Facts, the command, and on request all parameters."""
     if command is None:
-        code, note = python_lines(subject.estimator)
+        code, note = python_lines(subject)
     else:
-        code, note = "\n".join(plain(line, 2000) for line in command.split("\n")), ""
-        code = code[:_MAX_COMMAND_LENGTH]
+        lines = (plain(line, _MAX_LINE_LENGTH) for line in command.splitlines())
+        code, note = "\n".join(lines), ""
     parts = [
         "<p>This makes the same result from the same data again:</p>",
         '<div class="code"><button type="button" class="copy">Copy</button>'
@@ -41,35 +42,46 @@ def settings_section(subject: Subject, command: str | None) -> Section:
     return Section("settings", "Settings", "".join(parts))
 
 
-def python_lines(estimator: Any) -> tuple[str, str]:
+def python_lines(subject: Subject) -> tuple[str, str]:
     """Code that makes the result again, and what it cannot say."""
+    estimator = subject.estimator
     if estimator is None:
         return (
             'from credalis import report\n\nreport(partition, X, "report.html")',
             "The partition was given as it is: how it was made is not known here.",
         )
     name = type(estimator).__name__
-    changed, notes = [], []
+    changed, unreadable = [], []
     for key, value in _changed(estimator).items():
         text = _value(value)
         # Objects without a readable form show an address or a cut text.
         if " at 0x" in repr(value) or text.endswith("…"):
-            notes.append(key)
+            unreadable.append(key)
         changed.append(f"{key}={text}")
     call = f"{name}({', '.join(changed)})"
     if len(call) > 70:
         lines = "".join(f"    {each},\n" for each in changed)
         call = f"{name}(\n{lines})"
-    note = []
-    if notes:
-        note.append(f"Put in your own {', '.join(notes)}: the text is not code.")
-    if not isinstance(_seed(estimator), (int, np.integer)):
-        note.append("No seed was given as a number: another run may differ.")
+    given = "" if subject.dissimilarities is None else ", dissimilarities=D"
     code = (
-        f"from credalis import {name}, report\n\nmodel = {call}.fit(X)\n"
-        'report(model, X, "report.html")'
+        f"from credalis import {name}, report\n\nmodel = {call}.fit(X{given})\n"
+        f'report(model, X, "report.html"{given})'
     )
-    return code, " ".join(note)
+    return code, " ".join(_reservations(estimator, unreadable))
+
+
+def _reservations(estimator: Any, unreadable: list[str]) -> list[str]:
+    """What else a second run needs to be the same."""
+    notes = ["X is what the model was fitted to, scaled if it was."]
+    if unreadable:
+        notes.append(f"Put in your own {', '.join(unreadable)}: the text is not code.")
+    known = inspect.signature(getattr(estimator, "fit", lambda: None)).parameters
+    side = [name for name in _SIDE_INFORMATION if name in known]
+    if side:
+        notes.append(f"If fit was given {' or '.join(side)}, it needs them again.")
+    if not isinstance(_seed(estimator), (int, np.integer)):
+        notes.append("No seed was given as a number: another run may differ.")
+    return notes
 
 
 def _changed(estimator: Any) -> dict[str, Any]:
