@@ -13,7 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from credalis import NNEVCLUS, report
 
 HERE = Path(__file__).parent
-SIZES = {"report": (1280, 1500), "report-phone": (390, 1400)}
+# Widths of the screens, and the last part of the page that is shown.
+VIEWS = {"report": (1280, ".cards"), "report-phone": (390, "#partition")}
 
 flowers = load_iris(as_frame=True).data
 X = StandardScaler().fit_transform(flowers)
@@ -21,12 +22,15 @@ model = NNEVCLUS(n_clusters=3, random_state=0).fit(X)
 
 
 def photograph(browser, address, name):
-    """The top of the page in few colours."""
-    width, height = SIZES[name]
-    page = browser.new_page(viewport={"width": width, "height": height})
+    """The page down to this part, in few colours."""
+    width, last = VIEWS[name]
+    page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(address)
     page.wait_for_selector("html[data-ready]", state="attached")
-    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    box = page.locator(last).bounding_box()
+    clip = {"x": 0, "y": 0, "width": width, "height": box["y"] + box["height"] + 20}
+    taken = page.screenshot(full_page=True, clip=clip)
+    image = Image.open(io.BytesIO(taken)).convert("RGB")
     few = image.quantize(128, dither=Image.Dither.NONE)
     few.save(HERE / f"{name}.png", optimize=True)
 
@@ -38,6 +42,6 @@ with tempfile.TemporaryDirectory() as directory, sync_playwright() as player:
     browser = player.chromium.launch(
         executable_path=shutil.which("chromium"), args=["--no-sandbox"]
     )
-    for name in SIZES:
+    for name in VIEWS:
         photograph(browser, path.as_uri(), name)
     browser.close()
