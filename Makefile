@@ -41,7 +41,7 @@ images: $(VENV)/.plot
 
 $(VENV)/.plot: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot,report]"
 	touch $@
 
 $(VENV)/.demo: pyproject.toml

@@ -16,6 +16,7 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("plotly")
 
     def run_page(page):
         text = page.read_text(encoding="utf-8")

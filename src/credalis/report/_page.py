@@ -1,176 +1,232 @@
-"""Parts of an HTML page: its style, sections, tables and images."""
+"""Parts of an HTML page: sections, tables and charts, in one file."""
 
 import base64
-import io
-from collections.abc import Collection, Iterable
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import Any
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
-from credalis.plots._axes import import_pyplot
+import numpy as np
 
-_DPI = 190
-# More would make the file larger, not the pictures better.
-_N_COLORS = 256
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
+# Scripts run only if their digest is listed: text that slipped into the page as a tag
+# would still not run. Nothing is loaded from anywhere, and nothing can be sent.
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+img-src data: blob:; style-src 'unsafe-inline'; script-src {digests}; \
+form-action 'none'; base-uri 'none'">
+<meta name="generator" content="credalis">
 <title>{title}</title>
 <style>
-:root {{ color-scheme: light; --ink: #1d2733; --soft: #5a6876; --line: #e3e8ed; }}
-* {{ box-sizing: border-box; }}
-body {{ font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); background: #fff;
-       max-width: 62rem; margin: 0 auto; padding: 1.8rem 1.2rem 3rem; }}
-h1 {{ font-size: 1.75rem; line-height: 1.2; margin: 0 0 .4rem; }}
-h2 {{ font-size: 1.15rem; margin: 0 0 .7rem; }}
-section {{ margin-top: 2.2rem; }}
-.lead {{ font-size: 1.1rem; color: #40505f; margin: 0; }}
-.facts {{ display: grid; grid-template-columns: repeat(4, 1fr); gap: .9rem;
-         margin: 1.3rem 0 0; }}
-.facts div {{ border: 1px solid var(--line); border-radius: .6rem;
-             padding: .65rem .9rem; }}
-dt {{ color: var(--soft); font-size: .85rem; }}
-dd {{ margin: 0; font-size: 1.5rem; font-weight: 600; line-height: 1.3; }}
-dd small {{ color: var(--soft); font-size: .85rem; font-weight: 400;
-           white-space: nowrap; }}
-figure {{ margin: 0; }}
-img {{ display: block; width: 100%; height: auto; }}
-figcaption, .note {{ color: var(--soft); font-size: .9rem; margin: .5rem 0 0; }}
-.grid {{ display: grid; grid-template-columns: repeat(2, minmax(0, 1fr));
-        gap: 0 2.2rem; }}
-.grid > section:last-child:nth-child(odd) {{ grid-column: 1 / -1; }}
-.grid > section:last-child:nth-child(odd) figure {{ display: grid; gap: 0 2.2rem;
-  align-items: center; grid-template-columns: repeat(2, minmax(0, 1fr)); }}
-.table {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ text-align: right; padding: .35rem .7rem;
-         border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }}
-.grid th, .grid td {{ padding: .35rem .45rem; }}
-th {{ color: #40505f; font-weight: 600; }}
-th:first-child, td:first-child, .text {{ text-align: left; }}
-.swatch {{ display: inline-block; width: .75em; height: .75em; border-radius: .2em;
-          margin-right: .5em; print-color-adjust: exact; }}
-code {{ font: .9rem/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }}
-.model {{ display: block; background: #f5f7f9; border-radius: .6rem;
-         padding: .7rem .9rem; white-space: pre-wrap; }}
-summary {{ cursor: pointer; color: var(--soft); margin: .8rem 0; }}
-footer {{ color: var(--soft); font-size: .85rem; margin-top: 2.5rem;
-         border-top: 1px solid var(--line); padding-top: .8rem; }}
-@media screen and (max-width: 48rem) {{
-  .facts {{ grid-template-columns: repeat(2, 1fr); }}
-  .grid, .grid > section figure {{ grid-template-columns: minmax(0, 1fr); }}
-}}
-@media screen and (max-width: 36rem) {{
-  body {{ padding: 1.4rem 1rem 2.5rem; }}
-  .facts div {{ padding: .6rem .7rem; }}
-  dd small {{ font-size: .8rem; }}
-  table {{ font-size: .9rem; }}
-  th, td, .grid th, .grid td {{ padding: .3rem .35rem; }}
-}}
-@media print {{
-  html {{ font-size: 13px; }}
-  body {{ padding: 0; }}
-  section, tr {{ break-inside: avoid; }}
-  h2 {{ break-after: avoid; }}
-  .long {{ break-inside: auto; }}
-  details {{ display: none; }}
-}}
-</style>
+{style}</style>
 </head>
 <body>
+<a class="skip" href="#main">Skip to the content</a>
+{header}
+{navigation}
+<main id="main">
+<noscript><p>The charts need JavaScript; the words and tables do not.</p></noscript>
 {body}
+</main>
+{footer}
+<div id="status" class="status" role="status"></div>
+{scripts}
 </body>
 </html>
 """
 
 
-def page(title: str, sections: Iterable[str]) -> str:
-    """The whole page; title and sections are HTML already."""
-    return _PAGE.format(title=title, body="\n".join(filter(None, sections)))
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A chart and what is said about it.
 
-
-def section(heading: str, content: str, kind: str = "") -> str:
-    """A part of the page with its heading."""
-    return f"<section class='{kind}'><h2>{heading}</h2>\n{content}</section>"
-
-
-def figure(
-    display: Any,
-    size: tuple[float, float],
-    *,
-    alt: str,
-    caption: str,
-    narrow: tuple[float, float] | None = None,
-    **options: Any,
-) -> str:
-    """A Display as an image inside the page, and perhaps another one for phones.
-
-    Sizes are in inches; the options go to `plot`.
+    Parameters
+    ----------
+    name : str
+        Identifier inside the page.
+    figure : plotly Figure
+    alt : str
+        What a reader who does not see the chart is told.
+    caption : str
+        What stands below the chart.
+    height : int
+        In pixels.
     """
-    source = ""
-    if narrow is not None:
-        image = _image(display, narrow, options, is_narrow=True)
-        source = f"<source media='screen and (max-width: 36rem)' srcset='{image}'>"
-    return (
-        f"<figure><picture>{source}<img alt='{escape(alt)}' "
-        f"src='{_image(display, size, options)}'></picture>"
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
+
+    name: str
+    figure: "Figure"
+    alt: str
+    caption: str
+    height: int
+
+    def html(self) -> str:
+        """The chart with its caption; the data follow in a script that does not run."""
+        data = json_script(f"figure-{self.name}", json.loads(self.figure.to_json()))
+        return (
+            f'<figure><div class="chart" id="{self.name}" role="img" '
+            f'aria-label="{escape(self.alt)}" data-figure="figure-{self.name}" '
+            f'style="height: {self.height}px"></div>{data}'
+            f"<figcaption>{escape(self.caption)}</figcaption></figure>"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A part of the page; heading is text, content is HTML."""
+
+    name: str
+    heading: str
+    content: str
+
+    def html(self) -> str:
+        """The part with its heading."""
+        return (
+            f'<section id="{self.name}"><h2>{escape(self.heading)}</h2>\n'
+            f"{self.content}</section>"
+        )
+
+
+def page(
+    title: str, header: str, sections: Iterable[str], links: Any, footer: str
+) -> str:
+    """The whole page; title is text, links are sections, the rest is HTML."""
+    scripts = [_plotly_script(), _resource("page.js")]
+    items = "".join(
+        f'<li><a href="#{each.name}">{escape(each.heading)}</a></li>' for each in links
+    )
+    return _PAGE.format(
+        title=escape(title),
+        digests=" ".join(map(_digest, scripts)),
+        style=_resource("page.css"),
+        header=header,
+        navigation=f'<nav aria-label="Contents"><ul>{items}</ul></nav>',
+        body="\n".join(filter(None, sections)),
+        footer=footer,
+        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
 
 
-def _image(
-    display: Any,
-    size: tuple[float, float],
-    options: dict[str, Any],
-    *,
-    is_narrow: bool = False,
-) -> str:
-    """A drawing as a PNG in a data URI; a narrow one has its legend below."""
-    import_pyplot(display)
-    from matplotlib.figure import Figure
-    from PIL import Image  # matplotlib depends on it
-
-    # Without pyplot there is no window, whatever the user works with.
-    drawing = Figure(figsize=size, layout="constrained")
-    ax = display.plot(ax=drawing.subplots(), **options).ax_
-    for axis in (ax.xaxis, ax.yaxis):
-        # Names of columns are names, not formulas, even between dollar signs.
-        axis.label.set_parse_math(False)
-    legend = ax.get_legend()
-    if is_narrow and legend is not None:
-        legend.set_loc("upper left")
-        legend.set_bbox_to_anchor((0, -0.14), ax.transAxes)
-    full, small = io.BytesIO(), io.BytesIO()
-    drawing.savefig(full, format="png", dpi=_DPI)
-    colors = Image.open(full).convert("RGB")
-    colors.quantize(_N_COLORS, dither=Image.Dither.NONE).save(small, format="png")
-    return f"data:image/png;base64,{base64.b64encode(small.getvalue()).decode()}"
+def import_graph_objects() -> Any:
+    """``plotly.graph_objects``, or an ImportError that says how to get it."""
+    try:
+        import plotly.graph_objects as go
+    except ImportError as error:
+        raise ImportError(
+            "report needs plotly: pip install 'credalis[report]'"
+        ) from error
+    return go
 
 
-def number(value: int) -> str:
-    """A whole number with its thousands set apart."""
-    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+def _plotly_script() -> str:
+    from plotly.offline import get_plotlyjs
+
+    # No version contains it; if one did, it would end the script too early.
+    script = get_plotlyjs().replace("</script", "<\\/script")
+    # A browser reads line ends so before it compares the digest.
+    return script.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def table(
-    header: tuple[str, ...],
-    rows: Iterable[tuple[str, ...]],
-    *,
-    text_columns: Collection[int] = (),
-) -> str:
-    """A table of cells that are HTML already; columns of text are aligned left."""
+def _resource(name: str) -> str:
+    return files("credalis.report").joinpath(name).read_text(encoding="utf-8")
 
-    def line(row: tuple[str, ...], tag: str) -> str:
-        cells = "".join(
-            f"<{tag}{' class=text' if j in text_columns else ''}>{cell}</{tag}>"
-            for j, cell in enumerate(row)
-        )
-        return f"<tr>{cells}</tr>"
 
-    body = "".join(line(row, "td") for row in rows)
+def _digest(script: str) -> str:
+    """Name of a script in a content security policy."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def json_script(name: str, data: Any) -> str:
+    """Data inside the page; no text in it can end the script or begin a comment."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return f'<script type="application/json" id="{name}">{text}</script>'
+
+
+@dataclass(frozen=True, eq=False)
+class TableColumn:
+    """One column of a sortable table.
+
+    Parameters
+    ----------
+    heading : str
+        Text.
+    cells : sequence of str
+        HTML.
+    values : sequence of float, default=None
+        What the rows are sorted by; None sorts by the text of the cells.
+    is_descending : bool, default=False
+        Whether the first click brings the largest value to the top.
+    """
+
+    heading: str
+    cells: Sequence[str]
+    values: Sequence[float] | None = None
+    is_descending: bool = False
+
+
+def sortable_table(label: str, columns: Sequence[TableColumn]) -> str:
+    """A table whose heads are buttons that sort it; the first column names the rows."""
+    heads = "".join(_head(column, j == 0) for j, column in enumerate(columns))
+    rows = []
+    for i in range(len(columns[0].cells)):
+        cells = [_cell(column, i, j == 0) for j, column in enumerate(columns)]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
     return (
-        f"<div class='table'><table><thead>{line(header, 'th')}</thead>"
+        f'<div class="table" role="region" tabindex="0" aria-label="{escape(label)}">'
+        f'<table class="sortable"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _head(column: TableColumn, is_name: bool) -> str:
+    kind = ' class="text"' if column.values is None or is_name else ""
+    kind += "" if column.values is None else " data-numeric"
+    direction = " data-descending" if column.is_descending else ""
+    return (
+        f'<th scope="col"{kind}{direction}><button type="button">'
+        f"{escape(column.heading)}</button></th>"
+    )
+
+
+def _cell(column: TableColumn, i: int, is_name: bool) -> str:
+    start, end = ('<th scope="row"', "</th>") if is_name else ("<td", "</td>")
+    if column.values is None:
+        return f'{start} class="text">{column.cells[i]}{end}'
+    value = column.values[i]
+    sorted_by = f"{value:.9g}" if np.isfinite(value) else ""
+    return f'{start} data-value="{sorted_by}">{column.cells[i]}{end}'
+
+
+def plain_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of text in two or more columns."""
+    head = "".join(
+        f'<th scope="col" class="text">{escape(name)}</th>' for name in header
+    )
+    body = "".join(
+        "<tr>"
+        + f'<th scope="row">{escape(row[0])}</th>'
+        + "".join(f'<td class="text">{escape(cell)}</td>' for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="table"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def rgb(color: Any) -> str:
+    """A colour of the palette, an array of three shares, as style sheets write it."""
+    red, green, blue = (round(255 * share) for share in color)
+    return f"#{red:02x}{green:02x}{blue:02x}"

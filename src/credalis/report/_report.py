@@ -6,41 +6,45 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import squareform
-from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 
 from credalis._files import atomic_write
-from credalis.partition import CredalPartition
-from credalis.peaks import delta_bel
-from credalis.plots import (
-    CredalPartitionDisplay,
-    DeltaBelDisplay,
-    HistoryDisplay,
-    ShepardDisplay,
+from credalis.plots._palette import BASE_COLORS, INK, cluster_colors
+from credalis.report._diagrams import history_chart, peaks_chart, shepard_chart
+from credalis.report._heatmaps import mass_chart, profile_chart
+from credalis.report._page import (
+    Section,
+    TableColumn,
+    import_graph_objects,
+    json_script,
+    page,
+    rgb,
+    sortable_table,
 )
-from credalis.plots._pairs import dissimilarity_space
-from credalis.plots._palette import cluster_colors
-from credalis.plots._projection import check_features
-from credalis.report._page import figure, number, page, section, table
+from credalis.report._picture import Picture, picture
+from credalis.report._profiles import (
+    MIN_DOUBT,
+    Profiles,
+    doubtful_objects,
+    outlying_objects,
+    profiles_of,
+    reason,
+    typical_objects,
+)
+from credalis.report._settings import settings_section
+from credalis.report._subject import Subject, subject_of
+from credalis.report._text import listed, number, percentage, plain
+from credalis.report._words import how, lead
 
-# Objects listed in the table of doubtful ones, and the doubt that puts them there.
-_N_DOUBTFUL = 12
-_MIN_DOUBT = 0.01
-# Centres listed in a caption.
-_N_CENTERS = 8
-# So many clusters are listed beside a diagram, and so many in one column.
-_MAX_CLUSTERS_IN_COLUMN = 7
-_MAX_CLUSTER_ROWS = 12
-# The δ-Bel graph of fewer objects says nothing, and that of more takes long, above all
-# with a metric written in Python.
-_MIN_PEAK_OBJECTS = 10
-_MAX_PEAK_OBJECTS = 20_000
-_MAX_PEAK_OBJECTS_CALLABLE = 500
-# Longer values of parameters are cut.
-_MAX_VALUE_LENGTH = 200
+Indices = NDArray[np.intp]
 
-# Sizes of figures in inches: over the whole page, over a column, on a phone.
-_FULL, _HALF, _NARROW = (8.6, 4.9), (4.8, 3.8), (4.6, 5.4)
+# Rows of the tables of objects, columns of the reader's table in them, and objects
+# named as typical of a cluster.
+_N_ROWS = 30
+_N_COLUMNS = 8
+_N_TYPICAL = 3
+_N_MASSES = 3
+# Sets listed where the doubt lies.
+_N_SETS = 5
 
 
 def report(
@@ -49,12 +53,21 @@ def report(
     path: str | PathLike[str],
     *,
     dissimilarities: ArrayLike | None = None,
+    data: Any = None,
+    ids: Any = None,
+    command: str | None = None,
 ) -> None:
     """Write one HTML page about a clustering; it opens offline.
 
-    The page shows the partition, the δ-Bel graph of the data (up to 20 000 objects),
-    the Shepard diagram of a method that matches conflicts with dissimilarities, the
-    learning curve, the clusters, the most doubtful objects and the settings.
+    The page says in a sentence what was found, shows the partition (hover for the
+    masses of an object), what distinguishes the clusters, typical and doubtful objects
+    and outliers with reasons, the masses, the δ-Bel graph, the Shepard diagram of a
+    method that has one, the learning curve, the settings and how to make the result
+    again. It needs Plotly: ``pip install 'credalis[report]'``.
+
+    Of more than 3000 objects a sample is drawn over the density of all, and the δ-Bel
+    graph is computed from 5000; the page says so. Whatever the names and cells contain
+    is shown as text.
 
     Parameters
     ----------
@@ -67,6 +80,14 @@ def report(
         File to write. It appears whole or not at all.
     dissimilarities : array-like, default=None
         What ``fit`` was given as ``dissimilarities``, if it was.
+    data : DataFrame, dict of columns or array, default=None
+        The table as the reader knows it, one row for each object, in original units;
+        columns of words and missing values are allowed. None: X.
+    ids : sequence, default=None
+        Names of the objects. None: the index of a pandas frame if it is more than row
+        numbers, else row numbers from 0.
+    command : str, default=None
+        Shell command that makes the result again. None: lines of Python.
 
     Examples
     --------
@@ -76,266 +97,258 @@ def report(
     >>> model = NNEVCLUS(4, random_state=0).fit(X)  # doctest: +SKIP
     >>> report(model, X, "report.html")  # doctest: +SKIP
     """
-    partition = _partition_of(result)
-    estimator = None if result is partition else result
-    name = "Credal partition" if estimator is None else type(estimator).__name__
-    title = f"{escape(name)} report"
-    sections = [
-        _headline(title, partition),
-        _partition_picture(partition, estimator, X),
-        _diagrams_and_clusters(partition, estimator, X, dissimilarities),
-        _doubtful(partition),
-        "" if estimator is None else _settings(estimator),
-        _footer(),
-    ]
+    import_graph_objects()
+    if command is not None and not isinstance(command, str):
+        raise ValueError(f"command must be a str or None, got {command!r}")
+    html = _whole(subject_of(result, X, dissimilarities, data, ids), command)
     with atomic_write(path) as stream:
-        stream.write(page(title, sections).encode())
+        stream.write(html.encode())
 
 
-def _partition_of(result: Any) -> CredalPartition:
-    partition = getattr(result, "partition_", result)
-    if not isinstance(partition, CredalPartition):
-        raise ValueError(
-            "result must be a CredalPartition or a fitted estimator with partition_, "
-            f"got {type(result).__name__}"
-        )
-    return partition
+def _whole(subject: Subject, command: str | None) -> str:
+    estimator = subject.estimator
+    name = "Credal partition" if estimator is None else type(estimator).__name__
+    title = f"{plain(name)} report"
+    return page(title, _header(title, subject), *_contents(subject, command), _footer())
 
 
-def _headline(title: str, partition: CredalPartition) -> str:
-    """The answer in a sentence, and the four numbers behind it."""
-    counts = {
-        "clear": int(partition.lower.sum()),
-        "ambiguous": int(partition.is_ambiguous.sum()),
-        "outliers": int(partition.is_outlier.sum()),
-    }
-    clear, ambiguous, outliers = map(number, counts.values())
-    sentence = (
-        f"{number(partition.n_samples)} objects in {partition.n_clusters} clusters: "
-        f"{clear} clearly in one, {ambiguous} between several, {outliers} in none."
+def _contents(subject: Subject, command: str | None) -> tuple[list[str], list[Section]]:
+    """The parts of the page, and those the contents link to."""
+    profiles = profiles_of(subject)
+    typical = typical_objects(subject, _N_TYPICAL)
+    doubtful = doubtful_objects(subject, _N_ROWS)
+    outliers = outlying_objects(subject, _N_ROWS)
+    drawn = picture(
+        subject, profiles, np.unique(np.concatenate([*typical, doubtful, outliers]))
     )
-    facts = {
-        name: f"{number(count)} <small>{count / max(1, len(partition)):.1%}</small>"
-        for name, count in counts.items()
+    first = [
+        Section("partition", "Partition", _picture_html(drawn)),
+        Section("clusters", "Clusters", _clusters(subject, profiles, typical)),
+        Section("doubtful", "Most doubtful objects", _doubtful(subject, doubtful)),
+        Section("outliers", "Outliers", _outliers(subject, outliers, profiles)),
+        Section("mass-functions", "Masses", mass_chart(subject).html()),
+    ]
+    charts = {
+        "δ–Bel graph": peaks_chart(subject),
+        "Shepard diagram": shepard_chart(subject),
+        "Learning curve": history_chart(subject),
     }
-    precision = partition.average_nonspecificity
-    facts["nonspecificity"] = f"{precision:.2f} <small>0 is precise</small>"
+    diagrams = [
+        Section(f"section-{chart.name}", name, chart.html())
+        for name, chart in charts.items()
+        if chart is not None
+    ]
+    settings = settings_section(subject, command)
+    grid = "".join(section.html() for section in diagrams)
+    parts = [section.html() for section in first]
+    if grid:
+        parts.append(f'<div class="grid">{grid}</div>')
+    return [*parts, settings.html()], [*first, *diagrams, settings]
+
+
+def _header(title: str, subject: Subject) -> str:
+    """The answer in a sentence, and the numbers behind it."""
+    partition = subject.partition
+    facts = (
+        ("clear", int(partition.lower.sum()), "in one cluster", BASE_COLORS[0]),
+        ("ambiguous", int(partition.is_ambiguous.sum()), "between", BASE_COLORS[1]),
+        ("outliers", int(partition.is_outlier.sum()), "in no cluster", INK),
+    )
     cells = "".join(
-        f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items()
+        f'<div style="--mark: {color}"><dt>{name}</dt><dd>{number(count)} '
+        f"<small>{percentage(count, len(partition))}, {words}</small></dd></div>"
+        for name, count, words, color in facts
+    )
+    cells += (
+        "<div><dt>nonspecificity</dt>"
+        f"<dd>{partition.average_nonspecificity:.2f} "
+        "<small>0 precise, 1 nothing known</small></dd></div>"
     )
     return (
-        f"<header><h1>{title}</h1>\n<p class='lead'>{sentence}</p>\n"
-        f"<dl class='facts'>{cells}</dl></header>"
+        f"<header><h1>{escape(title)}</h1>\n"
+        f'<p class="lead">{escape(lead(partition))}</p>\n'
+        f'<p class="how">{escape(how(subject))}</p>\n'
+        f'<dl class="facts">{cells}</dl></header>'
     )
 
 
-def _partition_picture(partition: CredalPartition, estimator: Any, X: Any) -> str:
-    space = ""
-    if getattr(estimator, "embedding_", None) is not None:
-        # Scores have unit variance: the first two are the principal plane.
-        scores = estimator.embedding_.transform(X)[:, :2]
-        names = [f"component {j + 1} of the dissimilarities" for j in range(2)]
-        display = CredalPartitionDisplay.from_partition(
-            partition, scores, feature_names=names[: scores.shape[1]]
+def _picture_html(drawn: Picture) -> str:
+    """The chart, and boxes to choose what its axes show."""
+    places = json_script("places", drawn.shown.tolist())
+    if not drawn.views:
+        return drawn.chart.html() + places
+    boxes = []
+    for label, first in zip(("Horizontal", "Vertical"), drawn.axis_labels, strict=True):
+        options = "".join(
+            f'<option value="{j}">{escape(view["name"])}</option>'
+            for j, view in enumerate(drawn.views)
         )
-        space = " The axes are principal components of the dissimilarities."
-    elif estimator is not None:
-        display = CredalPartitionDisplay.from_estimator(estimator, X)
-    else:
-        display = CredalPartitionDisplay.from_partition(partition, X)
-    return section(
-        "Partition",
-        figure(
-            display,
-            _FULL,
-            alt="The objects in the plane, with the clusters they belong to",
-            caption="Solid outlines hold the objects certainly in a cluster, dashed "
-            f"ones those possibly in it; rings mark outliers.{space}",
-            narrow=_NARROW,
-        ),
+        boxes.append(
+            f'<label>{label} <select><option value="">{escape(plain(first))}</option>'
+            f"{options}</select></label>"
+        )
+    views = json_script("views", drawn.views)
+    return (
+        f'<div class="axes">{"".join(boxes)}</div>{drawn.chart.html()}{places}{views}'
     )
 
 
-def _diagrams_and_clusters(
-    partition: CredalPartition, estimator: Any, X: Any, dissimilarities: Any
-) -> str:
-    """Two columns of what can be drawn for this result, and the table of clusters."""
-    diagrams = {
-        "δ–Bel graph": _peaks(partition, estimator, X, dissimilarities),
-        "Shepard diagram": _shepard(estimator, X, dissimilarities),
-        "Learning curve": _learning_curve(estimator),
-    }
-    cells = [section(name, drawn) for name, drawn in diagrams.items() if drawn]
-    clusters = _clusters(partition)
-    is_odd = len(cells) % 2 == 1
-    if is_odd and partition.n_clusters <= _MAX_CLUSTERS_IN_COLUMN:
-        cells.append(clusters)
-        clusters = ""
-    return f"<div class='grid'>{''.join(cells)}</div>\n{clusters}"
-
-
-def _peaks(
-    partition: CredalPartition, estimator: Any, X: Any, dissimilarities: Any
-) -> str:
-    """The δ-Bel graph where it is not too slow and can suggest something."""
-    if estimator is None:
-        space, metric = check_features(X, partition.n_samples), "euclidean"
-    else:
-        space, metric = dissimilarity_space(estimator, X, dissimilarities)
-        space = squareform(space) if space.ndim == 1 else space
-    if not callable(metric) and metric not in PAIRWISE_DISTANCE_FUNCTIONS:
-        metric = "euclidean"
-    limit = _MAX_PEAK_OBJECTS_CALLABLE if callable(metric) else _MAX_PEAK_OBJECTS
-    if not _MIN_PEAK_OBJECTS <= partition.n_samples <= limit:
-        return ""
-    graph = delta_bel(space, metric=metric)
-    if np.count_nonzero(graph.delta) < 2:
-        return ""
-    centers, note = _matched(graph.suggest(), partition)
-    return figure(
-        DeltaBelDisplay.from_delta_bel(graph, centers=centers),
-        _HALF,
-        alt="Belief that an object is a cluster centre, against its distance δ to "
-        "better candidates",
-        caption="Likely centres stand apart in the upper right, beyond the dashed "
-        "lines: many objects are near them (Bel), and no better candidate is (δ). The "
-        f"graph suggests {len(centers)} centres, {_listed(centers)}; {note}",
-        legend=False,
-    )
-
-
-def _listed(objects: NDArray[np.intp]) -> str:
-    """Numbers of objects in words, the first few if they are many."""
-    *first, last = map(str, objects)
-    if len(objects) > _N_CENTERS:
-        return f"among them objects {', '.join(first[:_N_CENTERS])}"
-    return f"objects {', '.join(first)} and {last}"
-
-
-def _matched(
-    centers: NDArray[np.intp], partition: CredalPartition
-) -> tuple[NDArray[np.intp], str]:
-    """Centres in the order of the clusters they are in, if each has one."""
-    labels = partition.labels[centers]
-    if np.array_equal(np.sort(labels), np.arange(partition.n_clusters)):
-        return centers[np.argsort(labels)], "one in each cluster of this result."
-    return centers, (
-        f"this result has {partition.n_clusters} clusters. Numbers and colours in the "
-        "graph are its own."
-    )
-
-
-def _shepard(estimator: Any, X: Any, dissimilarities: Any) -> str:
-    if getattr(estimator, "scale_", None) is None:
-        return ""
-    display = ShepardDisplay.from_estimator(
-        estimator, X, dissimilarities=dissimilarities
-    )
-    is_sample = len(display.pairs) < display.n_all_pairs
-    return figure(
-        display,
-        _HALF,
-        alt="Degrees of conflict of pairs of objects, against their dissimilarities",
-        caption="How much the masses of two objects contradict each other, against how "
-        "unlike the objects are: the closer to the line, the better. "
-        f"{'A random sample of ' if is_sample else 'All '}{display.shown}; a "
-        f"dissimilarity of δ₀ = {display.scale:.4g} becomes δ* = 0.95.",
-    )
-
-
-def _learning_curve(estimator: Any) -> str:
-    if getattr(estimator, "history_", None) is None:
-        return ""
-    return figure(
-        HistoryDisplay.from_estimator(estimator),
-        _HALF,
-        alt="The loss after each iteration of the best start",
-        caption=f"Loss {estimator.loss_:.4g} after {number(estimator.n_iter_)} "
-        "iterations of the best start. A curve that still falls at its end asks for "
-        "more iterations (max_iter).",
-    )
-
-
-def _clusters(partition: CredalPartition) -> str:
-    """How many objects are in each cluster that has any."""
+def _clusters(subject: Subject, profiles: Profiles, typical: list[Indices]) -> str:
+    """A card for each cluster that has objects, and how the clusters differ."""
+    partition = subject.partition
     counts = np.stack(
         [
             partition.lower.sum(axis=0),
             partition.upper.sum(axis=0),
             np.bincount(partition.labels, minlength=partition.n_clusters),
-        ]
+        ],
+        axis=1,
     )
-    used = np.flatnonzero(counts.any(axis=0))
-    colors = (255 * cluster_colors(partition.n_clusters)).round().astype(int)
-    rows = [
-        (
-            "<span class='swatch' style='background: "
-            f"rgb({', '.join(map(str, colors[k]))})'></span>{k}",
-            *map(number, counts[:, k]),
-        )
+    used = np.flatnonzero(counts.any(axis=1))
+    colors = [rgb(color) for color in cluster_colors(partition.n_clusters)]
+    largest = counts[:, 1:].max()
+    cards = "".join(
+        _card(subject, int(k), counts[k], largest, colors[k], profiles, typical[k])
         for k in used
-    ]
-    header = ("cluster", "certainly in", "possibly in", "most plausible")
+    )
     n_empty = partition.n_clusters - len(used)
-    note = f"<p class='note'>{n_empty} without objects.</p>" if n_empty else ""
-    if len(rows) <= _MAX_CLUSTER_ROWS:
-        return section("Clusters", table(header, rows) + note)
-    half = -(-len(rows) // 2)
-    tables = table(header, rows[:half]) + table(header, rows[half:])
-    return section("Clusters", f"<div class='grid'>{tables}</div>{note}", "long")
+    note = f'<p class="note">{n_empty} without objects.</p>' if n_empty else ""
+    chart = profile_chart(subject, profiles)
+    return (
+        "<p>Certainly in: the largest mass of an object is on this cluster alone. "
+        "Possibly in: it is on this cluster, or on several that it could be in.</p>"
+        f'<div class="cards">{cards}</div>{note}{"" if chart is None else chart.html()}'
+    )
 
 
-def _doubtful(partition: CredalPartition) -> str:
-    """The objects of highest doubt, outliers last since they have a reason."""
-    order = np.lexsort([-partition.doubt, partition.is_outlier])
-    order = order[partition.doubt[order] >= _MIN_DOUBT][:_N_DOUBTFUL]
-    names = partition[order].set_names()
-    rows = [
-        (
-            str(i),
-            escape(_reason(name)),
-            f"{partition.doubt[i]:.2f}",
-            f"{partition.outlier_mass[i]:.2f}",
-        )
-        for i, name in zip(order, names, strict=True)
+def _card(
+    subject: Subject,
+    k: int,
+    counts: NDArray[np.intp],
+    largest: int,
+    color: str,
+    profiles: Profiles,
+    typical: Indices,
+) -> str:
+    """Size, character and typical objects of one cluster."""
+    lower, upper, hard = map(int, counts)
+    words = profiles.describe(k)
+    if not words and profiles.columns:
+        words = "about the same as all objects in every column"
+    share = 100 / max(largest, 1)
+    rows = {
+        "what distinguishes it": escape(words) if len(typical) else "",
+        "typical objects (most plausible)": ", ".join(
+            _find(subject, int(i)) for i in typical
+        ),
+    }
+    items = "".join(
+        f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows.items() if text
+    )
+    return (
+        f'<article class="card" style="--mark: {color}"><h3>Cluster {k}</h3>'
+        '<div class="bar" aria-hidden="true">'
+        f'<i style="width: {share * lower:.1f}%"></i>'
+        f'<i style="width: {share * (upper - lower):.1f}%"></i></div>'
+        f'<div class="note">{number(lower)} certainly in, {number(upper)} possibly in, '
+        f"{number(hard)} most plausible</div><dl>{items}</dl></article>"
+    )
+
+
+def _find(subject: Subject, i: int) -> str:
+    """The name of an object; a click shows it in the picture."""
+    return (
+        f'<button type="button" class="find" data-object="{i}">'
+        f"{escape(subject.names[i])}</button>"
+    )
+
+
+def _doubtful(subject: Subject, objects: Indices) -> str:
+    """Where the doubt lies, and the objects of highest doubt."""
+    if len(objects) == 0:
+        return '<p class="note">No object is in doubt.</p>'
+    partition = subject.partition
+    n_all = int((~partition.is_outlier & (partition.doubt >= MIN_DOUBT)).sum())
+    sets = partition.maximum_mass_index[partition.is_ambiguous]
+    counts = np.bincount(sets, minlength=len(partition.focal_sets))
+    frequent = [j for j in np.argsort(-counts, kind="stable")[:_N_SETS] if counts[j]]
+    where = [
+        f"{number(int(counts[j]))} between {listed(partition.focal_sets.subsets[j], 6)}"
+        for j in frequent
     ]
-    header = ("object", "what the masses say", "doubt", "mass on ∅")
-    return section(
-        "Most doubtful objects",
-        table(header, rows, text_columns={1})
-        if rows
-        else "<p class='note'>No object is in doubt.</p>",
+    text = f"Objects between clusters: {', '.join(where)}." if where else ""
+    return (
+        f"<p>{text} Doubt is one minus the largest belief in a single cluster: 0 is "
+        f"certain. {_listing(len(objects), n_all)}</p>"
+        + _object_table(subject, objects, "Most doubtful objects")
     )
 
 
-def _reason(set_name: str) -> str:
-    if set_name == "∅":
-        return "in no cluster"
-    if set_name == "Ω":
-        return "in any cluster"
-    clusters = set_name.strip("{}").split(",")
-    if len(clusters) == 1:
-        return f"rather in cluster {clusters[0]}"
-    return f"between clusters {', '.join(clusters[:-1])} and {clusters[-1]}"
-
-
-def _settings(estimator: Any) -> str:
-    """What was asked for, and on request all parameters."""
-    rows = []
-    for name, value in estimator.get_params(deep=False).items():
-        text = repr(value)
-        if len(text) > _MAX_VALUE_LENGTH:
-            text = f"{text[:_MAX_VALUE_LENGTH]} …"
-        rows.append((escape(name), escape(text)))
-    return section(
-        "Settings",
-        f"<code class='model'>{escape(repr(estimator))}</code>"
-        "<details><summary>All parameters</summary>"
-        f"{table(('parameter', 'value'), rows, text_columns={1})}</details>",
+def _outliers(subject: Subject, objects: Indices, profiles: Profiles) -> str:
+    """Objects of no cluster, and what is unusual about them."""
+    n_all = int(subject.partition.is_outlier.sum())
+    if n_all == 0:
+        return '<p class="note">No object is an outlier.</p>'
+    return (
+        "<p>The largest mass of these objects is on ∅: none of the clusters suits them."
+        f" {_listing(len(objects), n_all)}</p>"
+        + _object_table(subject, objects, "Outliers", profiles)
     )
+
+
+def _listing(n_listed: int, n_all: int) -> str:
+    """How many rows a table has, and how they are ordered."""
+    if n_all == 1:
+        return ""
+    if n_listed == n_all:
+        return "The worst come first; click a heading to sort."
+    return (
+        f"{number(n_listed)} of {number(n_all)} are listed, the worst first; click a "
+        "heading to sort."
+    )
+
+
+def _masses(subject: Subject, i: int) -> str:
+    """The sets an object has most mass on."""
+    masses = subject.partition.masses[i]
+    order = np.argsort(-masses, kind="stable")[:_N_MASSES]
+    names = subject.partition.focal_sets.names
+    return ", ".join(
+        f"{names[j]}\N{NO-BREAK SPACE}{masses[j]:.2f}"
+        for j in order
+        if masses[j] >= 0.005
+    )
+
+
+def _object_table(
+    subject: Subject,
+    objects: Indices,
+    label: str,
+    profiles: Profiles | None = None,
+) -> str:
+    """Objects with reasons, doubts and their rows of the table."""
+    partition = subject.partition
+    doubt, empty = partition.doubt[objects], partition.outlier_mass[objects]
+    rows = [int(i) for i in objects]
+    names = [_find(subject, i) for i in rows]
+    columns = [
+        TableColumn("object", names, None if subject.has_names else rows),
+        TableColumn("why", [escape(reason(subject, i, profiles)) for i in rows]),
+        TableColumn("largest masses", [escape(_masses(subject, i)) for i in rows]),
+        TableColumn("doubt", [f"{each:.2f}" for each in doubt], doubt.tolist(), True),
+        TableColumn("m(∅)", [f"{each:.2f}" for each in empty], empty.tolist(), True),
+    ]
+    for column in subject.columns[:_N_COLUMNS]:
+        cells = [escape(column.cell(i)) for i in rows]
+        values = column.values[objects].tolist() if column.is_numeric else None
+        columns.append(TableColumn(column.name, cells, values, column.is_numeric))
+    return sortable_table(label, columns)
 
 
 def _footer() -> str:
     from credalis import __version__
 
-    return f"<footer>credalis {escape(__version__)}</footer>"
+    return (
+        f"<footer>Written by credalis {escape(__version__)}. This page holds all that "
+        "it shows and loads nothing from elsewhere.</footer>"
+    )
