@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -137,6 +138,24 @@ class TestAnswers:
             "cluster", csv, "-c", "2", *GOOD[:-1], "RECM", "--precomputed"
         ).error
         assert "must be square for --precomputed, got 60 rows and 2 columns" in error
+
+    def test_the_report_is_a_page_about_the_table(self, run, csv, tmp_path):
+        pytest.importorskip("plotly")
+        result = run("cluster", csv, "-c", "2", *GOOD, "--report", "report.html")
+        assert result.code == 0
+        page = (tmp_path / "report.html").read_text()
+        assert "<h1>ECM report</h1>" in page
+        assert "f000" in page
+        assert "credalis cluster flowers.csv -c 2" in page
+
+    def test_a_report_without_plotly_is_refused_before_the_fit(
+        self, run, csv, monkeypatch, files
+    ):
+        monkeypatch.setitem(sys.modules, "plotly", None)
+        result = run("cluster", csv, "-c", "2", *GOOD, "--report", "report.html")
+        assert result.code == 1
+        assert 'pip install "credalis[report]"' in result.error
+        assert files() == ["flowers.csv"]
 
     def test_the_report_gets_the_table_in_its_own_units(self, run, csv, monkeypatch):
         calls = []

@@ -32,7 +32,12 @@ from credalis.cli._options import (
     seed_option,
     together,
 )
-from credalis.cli._outputs import check_outputs, write_memberships, write_report
+from credalis.cli._outputs import (
+    check_outputs,
+    check_report,
+    write_memberships,
+    write_report,
+)
 from credalis.cli._side_information import read_side_information
 from credalis.cli._tally import Tally
 from credalis.cluster import BaseCredalClusterer
@@ -175,6 +180,7 @@ def _check_options(data: str, options: dict[str, Any]) -> None:
     """Everything that can be wrong before the table is read."""
     outputs = {f"--{name}": options[name] for name in ("output", "model", "report")}
     check_outputs(data, outputs)
+    check_report(options["report"])
     if options["output"]:
         output_format(options["output"])
     names = ("partial_labels", "must_link", "cannot_link")

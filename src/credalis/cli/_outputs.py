@@ -60,13 +60,27 @@ def write_report(
     from credalis import report
 
     keys = zip(data.key_texts(), data.prepared.is_kept, strict=True)
-    about: dict[str, Any] = {
-        "data": None if is_precomputed else data.originals(),
-        "ids": [key for key, is_kept in keys if is_kept],
-        "command": command,
-    }
     with naming_errors(path):
-        report(estimator, data.X, path, **about)
+        report(
+            estimator,
+            data.X,
+            path,
+            data=None if is_precomputed else data.originals(),
+            ids=[key for key, is_kept in keys if is_kept],
+            command=command,
+        )
+
+
+def check_report(path: str | None) -> None:
+    """Refuse a report that could not be drawn, before the work."""
+    if path is None:
+        return
+    try:
+        import plotly  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            'reports need plotly: pip install "credalis[report]"'
+        ) from error
 
 
 def check_figure(path: str | None) -> None:
