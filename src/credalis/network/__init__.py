@@ -1,6 +1,7 @@
 """Networks that map attributes to masses."""
 
 from credalis.network._detector import KernelScores, NoveltyScorer, fit_novelty
+from credalis.network._engine import torch_engine
 from credalis.network._mlp import DeferredInputs, Perceptron, with_constant
 from credalis.network._model import CredalNetwork, masses_in_blocks
 from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
@@ -30,5 +31,6 @@ __all__ = [
     "masses_in_blocks",
     "mean_stress",
     "stress_objective",
+    "torch_engine",
     "with_constant",
 ]
