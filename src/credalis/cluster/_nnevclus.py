@@ -5,6 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._geometry import RelationalInput, fitted_geometry
 from credalis.cluster._nnevclus_engine import validate
+from credalis.cluster._nnevclus_files import NetworkFiles
 from credalis.cluster._nnevclus_problem import (
     check_parameters,
     fitted_network,
@@ -20,7 +21,7 @@ from credalis.objectives import cross_stress
 _DEFAULT_N_INIT = 5
 
 
-class NNEVCLUS(RelationalInput, BaseCredalClusterer):
+class NNEVCLUS(NetworkFiles, RelationalInput, BaseCredalClusterer):
     """Neural network-based evidential clustering.
 
     A multilayer perceptron maps the attributes of an object to its masses. It is

@@ -1,11 +1,14 @@
 """Modules of PyTorch as networks."""
 
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -194,6 +197,34 @@ class ModuleNetwork:
             for name, values in self.weights(parameters).items():
                 parts[name].copy_(torch.tensor(values))
         return module.eval()
+
+    def onnx_graph(self, parameters: Array, dtype: Any, opset: int) -> Any:
+        """The module alone, from a block of objects to its outputs, as ONNX."""
+        import onnx
+
+        dtype = getattr(torch, np.dtype(dtype).name)
+        module = self.trained(parameters).to(dtype)
+        options: dict[str, Any] = {
+            "input_names": ["inputs"],
+            "output_names": ["outputs"],
+            "dynamic_axes": {"inputs": {0: "n"}, "outputs": {0: "n"}},
+            "opset_version": opset,
+        }
+        if "dynamo" in signature(torch.onnx.export).parameters:
+            # The newer exporter needs a package of its own.
+            options["dynamo"] = False
+        stream = BytesIO()
+        inputs = torch.zeros((2, *self.input_shape), dtype=dtype)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                torch.onnx.export(module, (inputs,), stream, **options)
+        except Exception as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ValueError(
+                f"module must be one that torch.onnx can export, it says: {reason}"
+            ) from error
+        return onnx.load_from_string(stream.getvalue()).graph
 
     def masses(
         self, parameters: Array, inputs: Array, scores: Array | None = None
