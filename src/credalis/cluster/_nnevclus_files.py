@@ -36,9 +36,9 @@ class NetworkFiles:
         path : str or path-like
             The file; it appears whole or not at all.
         dtype : {"float32", "float64"}, default="float32"
-            Type of input, outputs and all numbers between. With "float64" the results
-            are those of `predict_partition` to rounding, but a runtime may lack some
-            operators: onnxruntime has no convolutions in float64.
+            Type of input, outputs and all numbers between. "float64" gives the results
+            of `predict_partition` to rounding, "float32" to about 1e-4, but a runtime
+            may lack operators: onnxruntime has no convolutions in float64.
 
         Raises
         ------

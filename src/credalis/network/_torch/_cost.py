@@ -89,6 +89,8 @@ class TorchCost:
         values = np.asarray(values)
         if values.dtype.kind != "i":
             values = values.astype(self.dtype, copy=False)
+        if not values.flags.writeable:
+            values = values.copy()
         return torch.as_tensor(values, device=self.device)
 
     @cached_property
