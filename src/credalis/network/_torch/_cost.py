@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from credalis.belief import FocalSets
 from credalis.dissimilarity import EuclideanSimilarities, Similarities
@@ -17,7 +18,7 @@ from credalis.network._torch._module import ModuleBody, ModuleNetwork
 from credalis.objectives import label_penalty, pair_penalty
 
 Array = NDArray[np.floating]
-Tensor = torch.Tensor
+
 Term = Callable[[Tensor], Tensor]
 
 
@@ -78,9 +79,9 @@ class TorchCost:
     @cached_property
     def body(self) -> _PerceptronBody | ModuleBody:
         """The network as a function of tensors."""
-        network = self.network
-        is_module = isinstance(network, ModuleNetwork)
-        return ModuleBody(network) if is_module else _PerceptronBody(network)
+        if isinstance(self.network, ModuleNetwork):
+            return ModuleBody(self.network)
+        return _PerceptronBody(self.network)
 
     def tensor(self, values: Any) -> Tensor:
         """Floating-point numbers of the chosen type; integers stay integers."""

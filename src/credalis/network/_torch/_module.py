@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from credalis.network._model import check_coupling
 from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
 
 Array = NDArray[np.floating]
-Tensor = torch.Tensor
+
 
 LARGEST_SEED = 2**31 - 1
 
