@@ -7,7 +7,7 @@ A small convolutional network takes the place of the perceptron. It needs PyTorc
 """
 
 # %%
-# Images of 8 x 8 pixels. 1000 of them are clustered into ten groups, the others are new.
+# Images of 8 x 8 pixels: 1000 of them are clustered into ten groups, the rest is new.
 import matplotlib.pyplot as plt
 import numpy as np
 import torch

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.ensemble import IsolationForest
@@ -282,17 +283,45 @@ def test_information_about_objects_reaches_a_module(images):
     assert adjusted_rand_score(halves, two.labels_) > 0.95
 
 
-def test_same_seed_same_bits_for_any_number_of_jobs(images):
+@pytest.mark.parametrize("has_module", [True, False])
+def test_same_seed_same_bits_for_any_number_of_jobs(images, has_module):
     X, _ = images
     model = module_model(n_init=3, max_iter=5)
+    if not has_module:
+        X = X.reshape(80, 16)
+        model.set_params(module=None)
+    n_threads = torch.get_num_threads()
     torch.manual_seed(1)
     alone = clone(model).fit(X)
     torch.manual_seed(2)
     together = clone(model).set_params(n_jobs=2).fit(X)
     assert alone.partition_ == together.partition_
     np.testing.assert_array_equal(alone.history_, together.history_)
+    assert torch.get_num_threads() == n_threads
     other = clone(model).set_params(random_state=1).fit(X)
     assert other.partition_ != alone.partition_
+
+
+def test_processes_give_the_same_bits_as_threads(images):
+    X, _ = images
+    # A class of this file is unknown to other processes.
+    model = module_model(nn.Sequential(nn.Flatten(), nn.Linear(16, 12)), max_iter=3)
+    model.set_params(n_init=2)
+    alone = clone(model).fit(X)
+    with parallel_config(backend="loky", n_jobs=2):
+        together = clone(model).fit(X)
+    assert alone.partition_ == together.partition_
+
+
+def test_many_pixels_are_standardised_block_by_block(images, monkeypatch):
+    from credalis.cluster import _nnevclus_problem
+
+    X, _ = images
+    expected = module_model(max_iter=5).fit(X)
+    monkeypatch.setattr(_nnevclus_problem, "MAX_STORED", 10)
+    np.testing.assert_allclose(
+        module_model(max_iter=5).fit(X).history_, expected.history_, rtol=1e-6
+    )
 
 
 def test_a_fit_leaves_the_state_of_torch_alone(images):

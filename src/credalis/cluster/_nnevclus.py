@@ -143,6 +143,9 @@ default="auto"
         Cluster of maximal plausibility.
     weights_ : list of arrays of shape (n_out, n_in + 1)
         Weights of each layer, biases first; for a module a dictionary by name.
+    input_shape_, output_order_ : tuple of int, array of int
+        With a module: the shape of an object that is not a row of a table, and which
+        output is which focal set.
     novelty_coefficients_ : array of shape (2,)
         β0 and β1, if there is a novelty detector.
     scale_ : float
@@ -262,6 +265,7 @@ default="auto"
         ----------
         X : array-like of shape (n_samples, n_features)
             Data, or with ``metric="precomputed"`` a square matrix of dissimilarities.
+            With a module objects may have any shape.
         y : ignored
             Present for compatibility with pipelines and searches.
         dissimilarities : array-like, default=None

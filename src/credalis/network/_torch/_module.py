@@ -28,6 +28,18 @@ LARGEST_SEED = 2**31 - 1
 _LOCK = threading.RLock()
 
 
+@dataclass
+class _Threads:
+    """Who computes with one thread, and how many there were before."""
+
+    lock: Any
+    n_users: int = 0
+    n_before: int = 1
+
+
+_THREADS = _Threads(threading.Lock())
+
+
 def check_device(device: Any) -> None:
     """Refuse a device that cannot be used on this machine."""
     try:
@@ -42,13 +54,23 @@ def check_device(device: Any) -> None:
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Sums by one thread, so that the bits do not depend on the number of cores."""
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    """Sums by one thread, so that the bits do not depend on the number of cores.
+
+    The number of threads belongs to the process: of several starts at the same time
+    the first one remembers it and the last one brings it back.
+    """
+    with _THREADS.lock:
+        if _THREADS.n_users == 0:
+            _THREADS.n_before = torch.get_num_threads()
+        _THREADS.n_users += 1
+        torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(n_threads)
+        with _THREADS.lock:
+            _THREADS.n_users -= 1
+            if _THREADS.n_users == 0:
+                torch.set_num_threads(_THREADS.n_before)
 
 
 @contextmanager
