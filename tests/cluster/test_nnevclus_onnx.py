@@ -46,7 +46,7 @@ def assert_same(model, X, path, dtype):
     # Labels of objects whose two best clusters are equal to rounding may differ.
     best, second = np.sort(partition.plausibility, axis=1)[:, :-3:-1].T
     clear = best - second > 10 * tolerance
-    assert clear.mean() > 0.8
+    assert clear.mean() > 0.7
     np.testing.assert_array_equal(found["label"][clear], partition.labels[clear])
     assert found["focal_sets"] == ", ".join(model.focal_sets_.names)
 

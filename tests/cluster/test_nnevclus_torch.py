@@ -59,7 +59,8 @@ CASES = {
 
 def engines_of(parameters, X, information):
     """The same fit by both engines, 50 steps from the same weights."""
-    model = NNEVCLUS(4, n_init=1, max_iter=50, tol=0, random_state=0, **parameters)
+    parameters = {"max_iter": 50} | parameters
+    model = NNEVCLUS(4, n_init=1, tol=0, random_state=0, **parameters)
     return [
         clone(model).set_params(engine=engine).fit(X, **information)
         for engine in ("numpy", "torch")
@@ -67,7 +68,9 @@ def engines_of(parameters, X, information):
 
 
 def assert_same_losses(first, second, rtol):
-    assert len(first.history_) == len(second.history_) >= 45
+    assert len(first.history_) == len(second.history_) > 1
+    # A trial that the adaptive method rejects is an iteration without an entry.
+    assert len(first.history_) >= first.max_iter - 5
     np.testing.assert_allclose(second.history_, first.history_, rtol=rtol)
     assert second.stress_ == pytest.approx(first.stress_, rel=rtol)
 
@@ -79,9 +82,9 @@ def test_losses_of_the_first_steps_agree(solver, case, data):
     parameters, names = CASES[case]
     information = {key: v for name in names for key, v in known[name].items()}
     parameters = {"solver": solver, "dtype": "float64", **parameters}
-    # Three blocks in an epoch, so that fifty epochs are 150 steps.
+    # Three blocks in an epoch, so that twenty epochs are sixty steps.
     if solver in MINI_BATCH:
-        parameters["batch_size"] = 30
+        parameters |= {"batch_size": 30, "max_iter": 20}
     # The line searches of L-BFGS amplify rounding.
     rtol = 1e-4 if solver == "lbfgs" else 1e-8
     assert_same_losses(*engines_of(parameters, X, information), rtol=rtol)
@@ -98,6 +101,7 @@ def test_losses_agree_in_single_precision(solver, case, batch_size, data):
         "solver": solver,
         "dtype": "float32",
         "batch_size": batch_size,
+        "max_iter": 20 if batch_size == 30 else 50,
         **parameters,
     }
     assert_same_losses(*engines_of(parameters, X, information), rtol=1e-4)
@@ -302,6 +306,7 @@ def test_same_seed_same_bits_for_any_number_of_jobs(images, has_module):
     assert other.partition_ != alone.partition_
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_bits_as_threads(images):
     X, _ = images
     # A class of this file is unknown to other processes.
@@ -536,5 +541,5 @@ def test_detectors_see_the_flattened_images(images):
 
 def test_blobs_are_found_with_the_default_start():
     X, y = make_blobs(150, centers=3, cluster_std=0.5, random_state=1)
-    model = NNEVCLUS(3, engine="torch", random_state=0).fit(X)
+    model = NNEVCLUS(3, engine="torch", n_init=1, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.95
