@@ -81,8 +81,8 @@ def test_import_loads_no_optional_package():
     code = (
         "import sys, sklearn.cluster; before = set(sys.modules)\n"
         "import credalis\n"
-        "optional = {'matplotlib', 'pandas', 'polars', 'torch', 'dask', 'plotly',\n"
-        "            'click', 'pyarrow'}\n"
+        "optional = {'matplotlib', 'pandas', 'polars', 'torch', 'onnx', 'dask', "
+        "'plotly', 'click', 'pyarrow'}\n"
         "new = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(sorted(new & optional))"
     )

@@ -70,9 +70,17 @@ class BaseCredalClusterer(
         """
         return self._predict_masses(X)
 
-    def _validate(self, X: Any) -> NDArray[np.float64]:
+    def _validate(
+        self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
+    ) -> NDArray[np.float64]:
         """The data as a checked array."""
-        return validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        return validate_data(
+            self,
+            X,
+            dtype=np.float64,
+            reset=reset,
+            ensure_min_samples=ensure_min_samples,
+        )
 
     def _prepare(
         self,
@@ -152,7 +160,7 @@ class BaseCredalClusterer(
         CredalPartition
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
             return adopt(self._predict_masses(X), self.focal_sets_)
 

@@ -1,18 +1,18 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
-import numpy as np
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._geometry import RelationalInput, fitted_geometry
+from credalis.cluster._nnevclus_engine import validate
+from credalis.cluster._nnevclus_files import NetworkFiles
 from credalis.cluster._nnevclus_problem import (
     check_parameters,
     fitted_network,
     prepare,
 )
 from credalis.cluster._nnevclus_solve import flat_parameters, solve
-from credalis.cluster._nnevclus_stream import start_stream, train_on_batch
+from credalis.cluster._nnevclus_stream import train_on_stream
 from credalis.cluster._nnevclus_training import FULL_BATCH
 from credalis.cluster._starts import one_thread
 from credalis.network import masses_in_blocks, mean_stress
@@ -21,7 +21,7 @@ from credalis.objectives import cross_stress
 _DEFAULT_N_INIT = 5
 
 
-class NNEVCLUS(RelationalInput, BaseCredalClusterer):
+class NNEVCLUS(NetworkFiles, RelationalInput, BaseCredalClusterer):
     """Neural network-based evidential clustering.
 
     A multilayer perceptron maps the attributes of an object to its masses. It is
@@ -86,7 +86,7 @@ default="auto"
     solver : {"auto", "lbfgs", "adaptive", "adam", "rmsprop"}, default="auto"
         "lbfgs" and "adaptive" (the adaptive-step method of the paper) look at all pairs
         at once; "adam" and "rmsprop" at random blocks of objects, with all pairs inside
-        a block. "auto" is "lbfgs" up to 1000 objects and "adam" above.
+        a block. "auto" is "lbfgs" up to 1000 objects and "adam" above or for a module.
     learning_rate_init : float or "auto", default="auto"
         First learning rate of "adam" (0.01, falling to 0 along a cosine) or "rmsprop"
         (0.001, constant).
@@ -106,6 +106,18 @@ default="auto"
         ξ.
     warm_start : bool, default=False
         Start from the network of the previous fit.
+    engine : {"numpy", "torch"}, default="numpy"
+        What computes cost and gradient. "torch" needs PyTorch and does the same, on any
+        device and for any module.
+    device : str, default="cpu"
+        Where "torch" computes, for example "cuda".
+    module : nn.Module, class or function, default=None
+        Takes the place of the perceptron, with engine="torch". An instance gives the
+        starting weights of every start and is not changed; a class or function makes a
+        new module for each start, given the number of focal sets. The module returns
+        one value for each focal set, before the softmax. Objects may then be arrays
+        of any shape: X has shape (n_samples, ...), distances are those of
+        the flattened objects, and all entries are standardised alike.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Numbers used in training; "auto" is float32 for "adam" and "rmsprop" and float64
         otherwise. Prediction is always in float64.
@@ -130,7 +142,10 @@ default="auto"
     labels_ : array of shape (n_samples,)
         Cluster of maximal plausibility.
     weights_ : list of arrays of shape (n_out, n_in + 1)
-        Weights of each layer, biases first.
+        Weights of each layer, biases first; for a module a dictionary by name.
+    input_shape_, output_order_ : tuple of int, array of int
+        With a module: the shape of an object that is not a row of a table, and which
+        output is which focal set.
     novelty_coefficients_ : array of shape (2,)
         β0 and β1, if there is a novelty detector.
     scale_ : float
@@ -191,6 +206,9 @@ default="auto"
         label_weight=0.5,
         constraint_weight=0.5,
         warm_start=False,
+        engine="numpy",
+        device="cpu",
+        module=None,
         dtype="auto",
         n_init="auto",
         max_iter="auto",
@@ -220,6 +238,9 @@ default="auto"
         self.label_weight = label_weight
         self.constraint_weight = constraint_weight
         self.warm_start = warm_start
+        self.engine = engine
+        self.device = device
+        self.module = module
         self.dtype = dtype
         self.n_init = n_init
         self.max_iter = max_iter
@@ -244,6 +265,7 @@ default="auto"
         ----------
         X : array-like of shape (n_samples, n_features)
             Data, or with ``metric="precomputed"`` a square matrix of dissimilarities.
+            With a module objects may have any shape.
         y : ignored
             Present for compatibility with pipelines and searches.
         dissimilarities : array-like, default=None
@@ -289,23 +311,7 @@ default="auto"
         -------
         self
         """
-        is_new = not hasattr(self, "weights_")
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, reset=is_new)
-        self._check_parameters()
-        if self._is_precomputed:
-            raise ValueError(
-                "metric must not be 'precomputed' for partial_fit: the objects of a "
-                "stream have no common dissimilarity matrix"
-            )
-        with one_thread():
-            if is_new:
-                self._check_enough_objects(X)
-                start_stream(self, X, check_random_state(self.random_state))
-            self.loss_ = train_on_batch(self, X)
-        for name in ("partition_", "labels_", "stress_", "history_"):
-            if hasattr(self, name):
-                delattr(self, name)
-        self.n_iter_ = getattr(self, "n_iter_", 0) + 1
+        train_on_stream(self, X)
         return self
 
     def score(self, X, y=None):
@@ -332,16 +338,19 @@ default="auto"
                 "score needs dissimilarities that it can compute for new rows, but fit "
                 "was given dissimilarities of its own"
             )
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, reset=False)
+        X = self._validate(X, reset=False)
         masses = self._predict_masses(X).T
         if self.embedding_ is not None:
             return -cross_stress(
                 masses, self.partition_.masses.T, X, self.focal_sets_, self.scale_
             )
         geometry = fitted_geometry(self, X)
-        similarities = geometry.similarities(self.scale_, np.float64)
+        similarities = geometry.similarities(self.scale_, float)
         with one_thread():
             return -mean_stress(masses, similarities, self.focal_sets_)
+
+    def _validate(self, X, *, reset=True, ensure_min_samples=2):
+        return validate(self, X, reset=reset, ensure_min_samples=ensure_min_samples)
 
     def _check_parameters(self):
         super()._check_parameters()

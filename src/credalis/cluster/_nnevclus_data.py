@@ -31,6 +31,15 @@ class Standardization:
         deviation = unit * np.sqrt(squares / len(X))
         return cls(mean, np.where(deviation > 0, deviation, 1.0))
 
+    @classmethod
+    def alike(cls, X: NDArray[np.float64]) -> "Standardization":
+        """One mean and one deviation for all columns, which belong together."""
+        common = cls.of(X.reshape(-1, 1))
+        n_features = X.shape[1]
+        return cls(
+            np.repeat(common.mean, n_features), np.repeat(common.scale, n_features)
+        )
+
     def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Standardise the rows of X."""
         return (X - self.mean) / self.scale

@@ -16,6 +16,11 @@ from credalis.cluster._geometry import (
     scale_of,
 )
 from credalis.cluster._nnevclus_data import Standardization
+from credalis.cluster._nnevclus_engine import (
+    check_engine,
+    fitted_module,
+    module_network,
+)
 from credalis.cluster._nnevclus_seeds import INITS, fixed_seeds
 from credalis.cluster._nnevclus_training import FULL_BATCH, SOLVERS, Settings
 from credalis.cluster._side_information import side_information
@@ -150,7 +155,10 @@ def prepare(
         geometry = given_geometry(
             dissimilarities, len(X), symmetrize=estimator.symmetrize
         )
-    standardize = Standardization.of(attributes)
+    has_shape = hasattr(estimator, "input_shape_")
+    standardize = (Standardization.alike if has_shape else Standardization.of)(
+        attributes
+    )
     scorer, scores = None, None
     if estimator.novelty_detector is not None:
         scorer, scores = fit_novelty(
@@ -189,20 +197,25 @@ def hidden_sizes(estimator: Any, focal_sets: FocalSets) -> tuple[int, ...]:
 
 def network_of(
     estimator: Any, n_inputs: int, hidden: tuple[int, ...], focal_sets: FocalSets
-) -> CredalNetwork:
+) -> Any:
     """A network with these hidden layers, as the parameters of an estimator say."""
     has_novelty = estimator.novelty_detector is not None
+    link = estimator.novelty_link if has_novelty else None
+    if estimator.module is not None:
+        return module_network(estimator, n_inputs, focal_sets, link)
     return CredalNetwork(
         Perceptron((n_inputs, *hidden, len(focal_sets))),
         focal_sets.empty_index,
-        estimator.novelty_link if has_novelty else None,
+        link,
         estimator.weight_decay,
     )
 
 
-def fitted_network(estimator: Any) -> CredalNetwork:
+def fitted_network(estimator: Any) -> Any:
     """The network an estimator was fitted with, whatever its parameters are now."""
     weights = estimator.weights_
+    if isinstance(weights, dict):
+        return fitted_module(estimator)
     sizes = (weights[0].shape[1] - 1, *(len(layer) for layer in weights))
     return CredalNetwork(
         Perceptron(sizes),
@@ -244,6 +257,7 @@ def check_parameters(estimator: Any) -> None:
         check_integer("pairs_per_sample", estimator.pairs_per_sample, at_least=1)
     if isinstance(estimator.init, str):
         check_choice("init", estimator.init, INITS)
+    check_engine(estimator)
     two_steps = isinstance(estimator.focal_sets, str) and (
         estimator.focal_sets == "two-step"
     )
@@ -268,7 +282,7 @@ def _settings(estimator: Any, n_samples: int) -> Settings:
     solver = estimator.solver
     if solver == "auto":
         is_small = n_samples <= _MAX_FULL_BATCH and not estimator.early_stopping
-        solver = "lbfgs" if is_small else "adam"
+        solver = "lbfgs" if is_small and estimator.module is None else "adam"
     is_full = solver in FULL_BATCH
     if is_full and estimator.early_stopping:
         raise ValueError(
@@ -295,7 +309,14 @@ def _settings(estimator: Any, n_samples: int) -> Settings:
     if isinstance(rate, str):
         rate = _LEARNING_RATES.get(solver, 0.0)
     return Settings(
-        solver, max_iter, estimator.tol, np.dtype(dtype).type, batch_size, rate
+        solver,
+        max_iter,
+        estimator.tol,
+        np.dtype(dtype).type,
+        batch_size,
+        rate,
+        estimator.engine,
+        estimator.device,
     )
 
 

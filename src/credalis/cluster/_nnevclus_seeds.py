@@ -43,7 +43,10 @@ def fixed_seeds(
     values = np.asarray(init)
     if values.ndim == 1:
         return check_rows(values, len(X), n_clusters)
-    centers = check_array(init, dtype=np.float64, input_name="init")
+    if values.ndim > 2:
+        # Images and the like are rows in here.
+        values = values.reshape(len(values), -1)
+    centers = check_array(values, dtype=np.float64, input_name="init")
     if centers.shape != (n_clusters, X.shape[1]):
         raise ValueError(
             f"init must have shape (n_clusters, n_features) = ({n_clusters}, "

@@ -16,10 +16,11 @@ from credalis.network import CredalNetwork, masses_in_blocks, mean_stress
 from credalis.optimize import GradientTrace
 
 Weights = list[NDArray[np.float64]]
+NamedWeights = dict[str, NDArray[np.float64]]
 
 _OTHER_SHAPE = (
-    "warm_start needs a network of the same shape: hidden_layer_sizes, focal_sets and "
-    "the number of features must be those of the previous fit"
+    "warm_start needs a network of the same shape: hidden_layer_sizes or module, "
+    "focal_sets and the number of features must be those of the previous fit"
 )
 
 
@@ -43,12 +44,16 @@ class NetworkSolution(Solution):
         self, new_labels: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> Solution:
         """The same with the outputs of the network in their new order."""
-        weights = list(self.other["weights_"])
-        weights[-1] = weights[-1][columns]
+        other = dict(self.other)
+        if "output_order_" in other:
+            other["output_order_"] = other["output_order_"][columns]
+        else:
+            *hidden, output = other["weights_"]
+            other["weights_"] = [*hidden, output[columns]]
         solution = cast(NetworkSolution, super().renumbered(new_labels, columns))
         return replace(
             solution,
-            other={**self.other, "weights_": weights},
+            other=other,
             is_predicted=solution.masses is self.masses,
         )
 
@@ -102,7 +107,7 @@ def solve(
 
 
 def _solution(
-    network: CredalNetwork,
+    network: Any,
     problem: Problem,
     focal_sets: FocalSets,
     trace: GradientTrace,
@@ -126,7 +131,7 @@ def _solution(
 
 
 def _seeded(
-    network: CredalNetwork,
+    network: Any,
     start: NDArray[np.float64],
     problem: Problem,
     focal_sets: FocalSets,
@@ -145,7 +150,7 @@ def _seeded(
 
 
 def _without_pairs(
-    network: CredalNetwork,
+    network: Any,
     start: NDArray[np.float64],
     problem: Problem,
     focal_sets: FocalSets,
@@ -164,11 +169,11 @@ def _without_pairs(
 
 
 def network_attributes(
-    network: CredalNetwork, parameters: NDArray[np.float64], problem: Problem
+    network: Any, parameters: NDArray[np.float64], problem: Problem
 ) -> dict[str, Any]:
     """Fitted attributes that prediction needs."""
     attributes: dict[str, Any] = {
-        "weights_": [layer.copy() for layer in network.perceptron.layers(parameters)],
+        "weights_": copied_weights(network, parameters),
         "scale_": problem.scale,
         "standardization_": problem.standardize,
         "embedding_": problem.embedding,
@@ -180,12 +185,27 @@ def network_attributes(
     }
     if network.link is not None:
         attributes["novelty_coefficients_"] = parameters[-2:].copy()
+    if not isinstance(network, CredalNetwork):
+        given = network.order
+        attributes["output_order_"] = (
+            np.arange(network.n_outputs) if given is None else given
+        )
     return attributes
+
+
+def copied_weights(
+    network: Any, parameters: NDArray[np.float64]
+) -> Weights | NamedWeights:
+    """Weights of each layer, or of a module by name."""
+    weights = network.weights(parameters)
+    if isinstance(weights, dict):
+        return {name: values.copy() for name, values in weights.items()}
+    return [layer.copy() for layer in weights]
 
 
 def flat_parameters(estimator: Any) -> NDArray[np.float64]:
     """The parameters of a fitted estimator as one vector."""
-    parts = [layer.ravel() for layer in estimator.weights_]
+    parts = [values.ravel() for values in _arrays(estimator.weights_)]
     if estimator.novelty_ is not None:
         parts.append(estimator.novelty_coefficients_)
     return np.concatenate(parts)
@@ -208,18 +228,27 @@ def extended_weights(weights: Weights, old: FocalSets, new: FocalSets) -> Weight
     return [*weights[:-1], output]
 
 
+def _arrays(weights: Weights | NamedWeights) -> Weights:
+    return list(weights.values()) if isinstance(weights, dict) else weights
+
+
+def _shapes(weights: Weights | NamedWeights) -> list[tuple[int, ...]]:
+    return [values.shape for values in _arrays(weights)]
+
+
 def _with_weights(
-    network: CredalNetwork,
+    network: Any,
     parameters: NDArray[np.float64],
-    weights: Weights,
+    weights: Weights | NamedWeights,
     coefficients: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Parameters with these weights and, if there is a coupling, coefficients."""
-    layers = network.perceptron.layers(parameters)
-    if [layer.shape for layer in layers] != [layer.shape for layer in weights]:
+    views = network.weights(parameters)
+    is_other_kind = isinstance(views, dict) != isinstance(weights, dict)
+    if is_other_kind or _shapes(views) != _shapes(weights):
         raise ValueError(_OTHER_SHAPE)
-    for layer, values in zip(layers, weights, strict=True):
-        layer[...] = values
+    for view, values in zip(_arrays(views), _arrays(weights), strict=True):
+        view[...] = values
     if network.link is not None and coefficients is not None:
         parameters[-2:] = coefficients
     return parameters

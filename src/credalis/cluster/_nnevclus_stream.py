@@ -1,5 +1,6 @@
 """Training of NNEVCLUS on batches of a stream."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,42 @@ from credalis.cluster._nnevclus_problem import (
     network_of,
     prepare,
 )
-from credalis.cluster._nnevclus_solve import flat_parameters, network_attributes
+from credalis.cluster._nnevclus_solve import (
+    copied_weights,
+    flat_parameters,
+    network_attributes,
+)
+from credalis.cluster._nnevclus_training import block_trainer
 from credalis.cluster._side_information import side_information
-from credalis.network import BlockTrainer, TrainingData, with_constant
-from credalis.optimize import Adam
+from credalis.cluster._starts import one_thread
+from credalis.network import TrainingData, torch_engine, with_constant
 
 # A stream has no end for a schedule to fall towards: a small constant rate.
 _LEARNING_RATE = 0.003
 
 
-def start_stream(
-    estimator: Any, X: NDArray[np.float64], rng: np.random.RandomState
-) -> None:
+def train_on_stream(estimator: Any, X: Any) -> None:
+    """Check a batch, start with it if it is the first, and train on it."""
+    is_new = not hasattr(estimator, "weights_")
+    X = estimator._validate(X, reset=is_new)
+    estimator._check_parameters()
+    if estimator._is_precomputed:
+        raise ValueError(
+            "metric must not be 'precomputed' for partial_fit: the objects of a stream "
+            "have no common dissimilarity matrix"
+        )
+    with one_thread():
+        if is_new:
+            estimator._check_enough_objects(X)
+            _start(estimator, X, check_random_state(estimator.random_state))
+        estimator.loss_ = _train_on_batch(estimator, X)
+    for name in ("partition_", "labels_", "stress_", "history_"):
+        if hasattr(estimator, name):
+            delattr(estimator, name)
+    estimator.n_iter_ = getattr(estimator, "n_iter_", 0) + 1
+
+
+def _start(estimator: Any, X: NDArray[np.float64], rng: np.random.RandomState) -> None:
     """Scaling, δ0, novelty detector and random weights from the first batch."""
     problem = prepare(
         estimator,
@@ -45,7 +70,7 @@ def start_stream(
         setattr(estimator, name, value)
 
 
-def train_on_batch(estimator: Any, X: NDArray[np.float64]) -> float:
+def _train_on_batch(estimator: Any, X: NDArray[np.float64]) -> float:
     """One pass over a batch, one update for each block; the mean cost is returned."""
     inputs, novelty = estimator.standardization_(X), estimator.novelty_
     data = TrainingData(
@@ -64,19 +89,27 @@ def train_on_batch(estimator: Any, X: NDArray[np.float64]) -> float:
         ),
     )
     network = fitted_network(estimator)
-    parameters = flat_parameters(estimator)
+    batch_size = estimator.batch_size
+    batch_size = BATCH_SIZE if isinstance(batch_size, str) else batch_size
+    trainer = block_trainer(
+        network, data, min(batch_size, len(X)), estimator.engine, estimator.device
+    )
     if not hasattr(estimator, "_stream"):
         rate = estimator.learning_rate_init
         rate = _LEARNING_RATE if isinstance(rate, str) else rate
-        estimator._stream = Adam(rate), check_random_state(estimator.random_state)
+        optimizer = trainer.optimizer("adam", rate)
+        estimator._stream = optimizer, check_random_state(estimator.random_state)
     optimizer, rng = estimator._stream
-    batch_size = estimator.batch_size
-    batch_size = BATCH_SIZE if isinstance(batch_size, str) else batch_size
-    trainer = BlockTrainer(network, data, min(batch_size, len(X)))
-    loss = trainer.epoch(parameters, rng, optimizer.step)
-    estimator.weights_ = [
-        layer.copy() for layer in network.perceptron.layers(parameters)
-    ]
+    vector = trainer.vector(flat_parameters(estimator))
+    surroundings = (
+        torch_engine().training(network, rng)
+        if estimator.engine == "torch"
+        else nullcontext()
+    )
+    with surroundings:
+        loss = trainer.epoch(vector, rng, optimizer.step)
+    parameters = trainer.array(vector)
+    estimator.weights_ = copied_weights(network, parameters)
     if network.link is not None:
         estimator.novelty_coefficients_ = parameters[-2:].copy()
     return loss

@@ -1,17 +1,21 @@
 """One start of NNEVCLUS: from initial weights to a trained network."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.network import BlockTrainer, CredalNetwork, TrainingData, full_objective
+from credalis.network import (
+    BlockTrainer,
+    TrainingData,
+    full_objective,
+    torch_engine,
+)
 from credalis.optimize import (
-    Adam,
     GradientTrace,
-    RMSprop,
     cosine_schedule,
     minimize_adaptive,
     minimize_lbfgs,
@@ -43,6 +47,8 @@ class Settings:
     dtype: type
     batch_size: int
     learning_rate: float
+    engine: str = "numpy"
+    device: Any = "cpu"
 
     def short(self) -> "Settings":
         """The same with few iterations, enough to show a network its seeds."""
@@ -53,7 +59,7 @@ class Settings:
 
 
 def train(
-    network: CredalNetwork,
+    network: Any,
     start: NDArray[np.float64],
     data: TrainingData,
     validation: TrainingData | None,
@@ -62,22 +68,53 @@ def train(
     report: Report,
 ) -> GradientTrace:
     """Parameters of a trained network and the losses on the way."""
-    if settings.solver in FULL_BATCH:
-        minimize = minimize_lbfgs if settings.solver == "lbfgs" else minimize_adaptive
-        trace = minimize(
-            full_objective(network, data),
-            start,
-            tol=settings.tol,
-            max_iter=settings.max_iter,
-            report=report,
-        )
-        # The value at the start belongs to no iteration.
-        return replace(trace, losses=trace.losses[1:]) if trace.n_iter > 1 else trace
-    return _train_blocks(network, start, data, validation, settings, rng, report)
+    surroundings = (
+        torch_engine().training(network, rng)
+        if settings.engine == "torch"
+        else nullcontext()
+    )
+    with surroundings:
+        if settings.solver in FULL_BATCH:
+            return _train_at_once(network, start, data, settings, report)
+        return _train_blocks(network, start, data, validation, settings, rng, report)
+
+
+def block_trainer(
+    network: Any, data: TrainingData, batch_size: int, engine: str, device: Any
+) -> BlockTrainer:
+    """What trains a network block by block on an engine."""
+    if engine == "torch":
+        return torch_engine().TorchTrainer(network, data, batch_size, device=device)
+    return BlockTrainer(network, data, batch_size)
+
+
+def _train_at_once(
+    network: Any,
+    start: NDArray[np.float64],
+    data: TrainingData,
+    settings: Settings,
+    report: Report,
+) -> GradientTrace:
+    """All pairs in every step."""
+    objective = (
+        torch_engine().torch_objective(network, data, settings.device)
+        if settings.engine == "torch"
+        else full_objective(network, data)
+    )
+    minimize = minimize_lbfgs if settings.solver == "lbfgs" else minimize_adaptive
+    trace = minimize(
+        objective,
+        start,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        report=report,
+    )
+    # The value at the start belongs to no iteration.
+    return replace(trace, losses=trace.losses[1:]) if trace.n_iter > 1 else trace
 
 
 def _train_blocks(
-    network: CredalNetwork,
+    network: Any,
     start: NDArray[np.float64],
     data: TrainingData,
     validation: TrainingData | None,
@@ -86,14 +123,17 @@ def _train_blocks(
     report: Report,
 ) -> GradientTrace:
     """Random blocks of objects, one update each; the best epoch is kept."""
-    trainer = BlockTrainer(network, data, settings.batch_size)
-    judge = trainer if validation is None else _judge(network, validation, settings)
-    parameters: NDArray[np.floating] = start.astype(settings.dtype)
-    update = _updater(settings, trainer.n_blocks)
+    trainer = judge = block_trainer(
+        network, data, settings.batch_size, settings.engine, settings.device
+    )
+    if validation is not None:
+        judge = _judge(network, validation, settings)
+    parameters = trainer.vector(start)
+    update = _updater(settings, trainer)
     patience = _PATIENCE if validation is None else _VALIDATION_PATIENCE
     has_patience = validation is not None or settings.solver == "rmsprop"
     losses: list[float] = []
-    best, best_loss, best_epoch = parameters.copy(), np.inf, 0
+    best, best_loss, best_epoch = trainer.vector(start), np.inf, 0
     converged = settings.solver == "adam"
     try:
         for epoch in range(1, settings.max_iter + 1):
@@ -122,24 +162,22 @@ def _train_blocks(
     if judge.evaluate(parameters) < judge.evaluate(best):
         best = parameters
     losses[-1] = trainer.evaluate(best)
-    return GradientTrace(
-        best.astype(np.float64), np.array(losses), converged, interrupted
+    return GradientTrace(trainer.array(best), np.array(losses), converged, interrupted)
+
+
+def _judge(network: Any, validation: TrainingData, settings: Settings) -> BlockTrainer:
+    plain = replace(network, weight_decay=0.0)
+    return block_trainer(
+        plain, validation, settings.batch_size, settings.engine, settings.device
     )
 
 
-def _judge(
-    network: CredalNetwork, validation: TrainingData, settings: Settings
-) -> BlockTrainer:
-    plain = replace(network, weight_decay=0.0)
-    return BlockTrainer(plain, validation, settings.batch_size)
-
-
-def _updater(settings: Settings, n_blocks: int) -> Callable[[Any, Any], None]:
+def _updater(settings: Settings, trainer: BlockTrainer) -> Callable[[Any, Any], None]:
     """A function that changes parameters in place, given their gradient."""
+    optimizer = trainer.optimizer(settings.solver, settings.learning_rate)
     if settings.solver == "rmsprop":
-        return RMSprop(settings.learning_rate).step
-    optimizer = Adam(settings.learning_rate)
-    n_steps = settings.max_iter * n_blocks
+        return optimizer.step
+    n_steps = settings.max_iter * trainer.n_blocks
     step = 0
 
     def update(parameters, gradient):

@@ -133,6 +133,12 @@ class EuclideanSimilarities(Similarities):
             self.has_underflow,
         )
 
+    @property
+    def exponent_bounds(self) -> tuple[float, float]:
+        """What exponents are cut at, infinite where no rounding asks for it."""
+        lowest = _SMALLEST_EXPONENT if self.has_underflow else -np.inf
+        return lowest, 0.0 if self.has_rounding else np.inf
+
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """One matrix product and one exponential."""
         np.matmul(self.left[:, rows].T, self.right[:, columns], out=out)

@@ -1,9 +1,11 @@
 """Networks that map attributes to masses."""
 
 from credalis.network._detector import KernelScores, NoveltyScorer, fit_novelty
+from credalis.network._engine import torch_engine
 from credalis.network._mlp import DeferredInputs, Perceptron, with_constant
 from credalis.network._model import CredalNetwork, masses_in_blocks
 from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
+from credalis.network._onnx import onnx_model
 from credalis.network._side_information import SideInformation
 from credalis.network._training import (
     BlockTrainer,
@@ -29,6 +31,8 @@ __all__ = [
     "mass_weight",
     "masses_in_blocks",
     "mean_stress",
+    "onnx_model",
     "stress_objective",
+    "torch_engine",
     "with_constant",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +42,12 @@ class CredalNetwork:
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.link is not None and self.empty_index is None:
-            raise ValueError(
-                "focal_sets must contain the empty set if there is a novelty "
-                "detector: novel objects move their mass to it"
-            )
+        check_coupling(self.link, self.empty_index)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of focal sets."""
+        return self.perceptron.sizes[-1]
 
     @property
     def n_parameters(self) -> int:
@@ -58,6 +60,10 @@ class CredalNetwork:
         if self.link is None:
             return parameters
         return np.concatenate([parameters, INITIAL_COEFFICIENTS[self.link]])
+
+    def weights(self, parameters: Array) -> list[Array]:
+        """The weight matrices, as views of the vector of parameters."""
+        return self.perceptron.layers(parameters)
 
     def masses(
         self, parameters: Array, inputs: Array, scores: Array | None = None
@@ -126,8 +132,17 @@ class CredalNetwork:
         return value
 
 
+def check_coupling(link: str | None, empty_index: int | None) -> None:
+    """Refuse a coupling without an empty set."""
+    if link is not None and empty_index is None:
+        raise ValueError(
+            "focal_sets must contain the empty set if there is a novelty detector: "
+            "novel objects move their mass to it"
+        )
+
+
 def masses_in_blocks(
-    network: CredalNetwork,
+    network: Any,
     parameters: Array,
     attributes: NDArray[np.float64],
     standardize: Callable[[NDArray[np.float64]], NDArray[np.float64]],
@@ -137,7 +152,7 @@ def masses_in_blocks(
 
     Parameters
     ----------
-    network : CredalNetwork
+    network : CredalNetwork or ModuleNetwork
         The network.
     parameters : array of shape (n_parameters,)
         Its parameters.
@@ -152,7 +167,7 @@ def masses_in_blocks(
     -------
     array of shape (n_samples, n_focal_sets)
     """
-    masses = np.empty((len(attributes), network.perceptron.sizes[-1]))
+    masses = np.empty((len(attributes), network.n_outputs))
     for rows in gen_batches(len(attributes), _BLOCK_ROWS):
         inputs = standardize(attributes[rows])
         of_block: Array | None = None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from credalis.objectives import (
     SampledStress,
     block_stress,
 )
+from credalis.optimize import Adam, RMSprop
 
 Array = NDArray[np.floating]
 Indices = NDArray[np.intp]
@@ -156,6 +158,38 @@ def full_objective(
 
 
 @dataclass(frozen=True, eq=False)
+class Block:
+    """Objects of a block, then those that side information is about.
+
+    Attributes
+    ----------
+    inputs : array of shape (n_inputs + 1, n_samples + n_known)
+        Inputs of both.
+    scores : array of shape (n_samples + n_known,) or None
+        Novelty scores of both.
+    similarities : Similarities
+        Of the objects of the block.
+    information : SideInformation or None
+        About the others, by their position among them.
+    """
+
+    inputs: Array
+    scores: Array | None
+    similarities: Similarities
+    information: SideInformation | None
+
+    @property
+    def n_samples(self) -> int:
+        """Objects of the block proper."""
+        return self.similarities.n_samples
+
+    @property
+    def n_known(self) -> int:
+        """Objects that side information is about."""
+        return self.inputs.shape[1] - self.n_samples
+
+
+@dataclass(frozen=True, eq=False)
 class BlockTrainer:
     """Cost and gradient over random blocks of objects, with all pairs inside a block.
 
@@ -177,6 +211,18 @@ class BlockTrainer:
     def n_blocks(self) -> int:
         """Blocks in an epoch; each has at least two objects."""
         return max(1, self.data.n_samples // self.batch_size)
+
+    def vector(self, parameters: NDArray[np.float64]) -> Any:
+        """A copy of parameters, of the type of the inputs."""
+        return parameters.astype(self.data.inputs.dtype)
+
+    def array(self, vector: Any) -> NDArray[np.float64]:
+        """Inverse of `vector`."""
+        return vector.astype(np.float64)
+
+    def optimizer(self, solver: str, learning_rate: float) -> Any:
+        """What changes parameters, given their gradient."""
+        return (Adam if solver == "adam" else RMSprop)(learning_rate)
 
     def epoch(
         self,
@@ -200,7 +246,7 @@ class BlockTrainer:
         float
             Mean cost of the blocks, each before its update.
         """
-        gradient = np.empty_like(parameters)
+        gradient = self._gradient_like(parameters)
         total = 0.0
         order = rng.permutation(self.data.n_samples)
         for block in self._blocks(order, rng):
@@ -210,7 +256,7 @@ class BlockTrainer:
 
     def evaluate(self, parameters: Array) -> float:
         """Mean cost of fixed blocks: the objects in their order, dealt out in turn."""
-        gradient = np.empty_like(parameters)
+        gradient = self._gradient_like(parameters)
         order = np.concatenate(
             [
                 np.arange(start, self.data.n_samples, self.n_blocks)
@@ -225,7 +271,6 @@ class BlockTrainer:
     ) -> Iterator[Callable[[Array, Array], float]]:
         """Functions of parameters and gradient, one for each block of the order."""
         data, information = self.data, self.data.information
-        disjoint = data.focal_sets.disjoint.astype(data.inputs.dtype)
         is_informed = information.has_labels or information.has_constraints
         edges = np.linspace(0, data.n_samples, self.n_blocks + 1).astype(int)
         # One gather for many blocks makes each of them a slice.
@@ -239,11 +284,7 @@ class BlockTrainer:
                 rows = slice(start, stop)
                 block_inputs = inputs[:, rows]
                 block_scores = None if scores is None else scores[rows]
-                objective: MassObjective = partial(
-                    block_stress,
-                    similarities=similarities.between(rows),
-                    disjoint=disjoint,
-                )
+                extra = None
                 if is_informed:
                     known, extra = information.sample(self.batch_size, rng)
                     block_inputs = np.concatenate(
@@ -253,21 +294,28 @@ class BlockTrainer:
                         block_scores = np.concatenate(
                             [block_scores, data.scores_of(known)]
                         )
-                    objective = _with_information(
-                        objective, stop - start, extra, len(known), data.focal_sets
-                    )
-                yield partial(self._evaluate, block_inputs, block_scores, objective)
+                block = Block(
+                    block_inputs, block_scores, similarities.between(rows), extra
+                )
+                yield partial(self._evaluate, block)
 
-    def _evaluate(
-        self,
-        inputs: Array,
-        scores: Array | None,
-        objective: MassObjective,
-        parameters: Array,
-        gradient: Array,
-    ) -> float:
+    def _gradient_like(self, parameters: Array) -> Array:
+        return np.empty_like(parameters)
+
+    def _evaluate(self, block: Block, parameters: Array, gradient: Array) -> float:
+        """Cost of a block; its derivatives are written into ``gradient``."""
+        focal_sets = self.data.focal_sets
+        objective: MassObjective = partial(
+            block_stress,
+            similarities=block.similarities,
+            disjoint=focal_sets.disjoint.astype(block.inputs.dtype),
+        )
+        if block.information is not None:
+            objective = _with_information(
+                objective, block.n_samples, block.information, block.n_known, focal_sets
+            )
         return self.network.value_and_gradient(
-            parameters, inputs, scores, objective, gradient
+            parameters, block.inputs, block.scores, objective, gradient
         )
 
 

@@ -16,6 +16,12 @@ from credalis.objectives._row_stress import (
     RowStress,
 )
 from credalis.objectives._stress import DenseStress, SampledStress, cross_stress
+from credalis.objectives._values import (
+    label_penalty,
+    pair_penalty,
+    sampled_stress,
+    stress_sum,
+)
 
 __all__ = [
     "AffineStress",
@@ -34,4 +40,8 @@ __all__ = [
     "Sum",
     "block_stress",
     "cross_stress",
+    "label_penalty",
+    "pair_penalty",
+    "sampled_stress",
+    "stress_sum",
 ]

@@ -1,0 +1,221 @@
+"""A trained network and its novelty model as one ONNX graph."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis.belief import FocalSets
+from credalis.network._detector import KernelScores, NoveltyScorer
+from credalis.network._model import CredalNetwork
+
+Array = NDArray[np.floating]
+
+# Old enough for runtimes in use, new enough for all operators below. The version of the
+# file format is the one that came with it.
+OPSET = 17
+_FORMAT = 8
+
+# Plausibilities that differ by so many units in the last place count as equal.
+_TIE_UNITS = 16
+
+
+class OnnxGraph:
+    """Nodes and constants of a graph in the making, all of one floating-point type."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+        self.nodes: list[Any] = []
+        self.initializers: list[Any] = []
+        self._n_names = 0
+
+    def add(
+        self, operator: str, *inputs: str, name: str = "", **attributes: Any
+    ) -> str:
+        """Append a node with one output, and return the name of that."""
+        from onnx import helper
+
+        name = name or self._name(operator)
+        self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
+        return name
+
+    def constant(self, values: Any) -> str:
+        """The name of an array; integers stay integers."""
+        from onnx import numpy_helper
+
+        values = np.asarray(values)
+        if values.dtype.kind != "i":
+            values = values.astype(self.dtype)
+        name = self._name("constant")
+        self.initializers.append(numpy_helper.from_array(values, name))
+        return name
+
+    def insert(self, graph: Any, source: str) -> str:
+        """All of another graph with one input and one output, fed from ``source``."""
+        from onnx import compose
+
+        prefix = self._name("module") + "/"
+        graph = compose.add_prefix_graph(graph, prefix)
+        given, made = graph.input[0].name, graph.output[0].name
+        for node in graph.node:
+            for position, name in enumerate(node.input):
+                if name == given:
+                    node.input[position] = source
+        self.nodes += graph.node
+        self.initializers += graph.initializer
+        return made
+
+    def _name(self, kind: str) -> str:
+        self._n_names += 1
+        return f"{kind}{self._n_names}"
+
+
+def onnx_model(
+    network: Any,
+    parameters: Array,
+    focal_sets: FocalSets,
+    *,
+    input_shape: tuple[int, ...],
+    steps: list[tuple[str, Array]],
+    novelty: NoveltyScorer | None,
+    dtype: Any,
+) -> Any:
+    """A model from attributes to masses, plausibilities and labels.
+
+    Parameters
+    ----------
+    network : CredalNetwork or ModuleNetwork
+        The network.
+    parameters : array of shape (n_parameters,)
+        Its parameters.
+    focal_sets : FocalSets
+        Its outputs.
+    input_shape : tuple of int
+        Shape of one object.
+    steps : list of (str, array)
+        Operators with their second operand that turn attributes into inputs.
+    novelty : NoveltyScorer or None
+        The detector.
+    dtype : type
+        Of all numbers.
+
+    Returns
+    -------
+    onnx.ModelProto
+    """
+    from onnx import checker, helper
+
+    graph = OnnxGraph(dtype)
+    kind = helper.np_dtype_to_tensor_dtype(graph.dtype)
+    rows = "X"
+    if len(input_shape) > 1:
+        rows = graph.add("Flatten", rows)
+    for operator, values in steps:
+        rows = graph.add(operator, rows, graph.constant(values))
+    masses = graph.add("Softmax", _outputs(graph, network, parameters, rows), axis=1)
+    order = getattr(network, "order", None)
+    if order is not None:
+        masses = graph.add(
+            "Gather", masses, graph.constant(np.asarray(order, np.int64)), axis=1
+        )
+    if novelty is not None:
+        scores = _scores(graph, novelty, rows)
+        masses = _coupled(graph, network, parameters[-2:], masses, scores)
+    _results(graph, masses, focal_sets)
+    n_sets, n_clusters = focal_sets.membership.shape
+    made = helper.make_graph(
+        graph.nodes,
+        "credalis",
+        [helper.make_tensor_value_info("X", kind, ["n", *input_shape])],
+        [
+            helper.make_tensor_value_info("masses", kind, ["n", n_sets]),
+            helper.make_tensor_value_info("plausibility", kind, ["n", n_clusters]),
+            helper.make_tensor_value_info(
+                "label", helper.np_dtype_to_tensor_dtype(np.dtype(np.int64)), ["n"]
+            ),
+        ],
+        graph.initializers,
+    )
+    model = helper.make_model(
+        made,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=_FORMAT,
+        producer_name="credalis",
+    )
+    helper.set_model_props(model, {"focal_sets": ", ".join(focal_sets.names)})
+    checker.check_model(model, full_check=True)
+    return model
+
+
+def _outputs(graph: OnnxGraph, network: Any, parameters: Array, rows: str) -> str:
+    """Outputs before the softmax, (n, n_focal_sets)."""
+    if not isinstance(network, CredalNetwork):
+        shape = graph.constant(np.array([-1, *network.input_shape], dtype=np.int64))
+        objects = graph.add("Reshape", rows, shape)
+        return graph.insert(network.onnx_graph(parameters, graph.dtype, OPSET), objects)
+    *hidden, last = network.weights(parameters)
+    units = rows
+    for weights in hidden:
+        units = graph.add("Relu", _layer(graph, weights, units))
+    return _layer(graph, last, units)
+
+
+def _layer(graph: OnnxGraph, weights: Array, units: str) -> str:
+    product = graph.add("MatMul", units, graph.constant(weights[:, 1:].T))
+    return graph.add("Add", product, graph.constant(weights[:, 0]))
+
+
+def _scores(graph: OnnxGraph, novelty: NoveltyScorer, rows: str) -> str:
+    """Novelty scores, (n, 1)."""
+    kernel = novelty.detector
+    if not isinstance(kernel, KernelScores):
+        raise ValueError(
+            "novelty_detector must be 'ocsvm' or a Gaussian OneClassSVM to be written "
+            f"as ONNX, got a {type(kernel).__name__}"
+        )
+    vectors = kernel.support_vectors
+    ones = graph.constant(np.ones((vectors.shape[1], 1)))
+    # ‖x - s‖² = ‖x‖² + ‖s‖² - 2 x·s, which rounding must not make negative.
+    squares = graph.add("MatMul", graph.add("Mul", rows, rows), ones)
+    products = graph.add("MatMul", rows, graph.constant(-2.0 * vectors.T))
+    lengths = graph.constant(np.square(vectors).sum(axis=1))
+    distances = graph.add("Add", graph.add("Add", products, squares), lengths)
+    distances = graph.add("Relu", distances)
+    exponents = graph.add("Mul", distances, graph.constant(-kernel.gamma))
+    coefficients = graph.constant(novelty.factor * kernel.coefficients[:, None])
+    sums = graph.add("MatMul", graph.add("Exp", exponents), coefficients)
+    return graph.add("Sub", sums, graph.constant(novelty.factor * kernel.offset))
+
+
+def _coupled(
+    graph: OnnxGraph, network: Any, coefficients: Array, masses: str, scores: str
+) -> str:
+    """m* = ω m + (1 - ω) e_∅."""
+    signals = graph.add("Mul", scores, graph.constant(coefficients[1]))
+    signals = graph.add("Add", signals, graph.constant(coefficients[0]))
+    one = graph.constant(1.0)
+    # log(1 + exp(s)) as max(s, 0) + log(1 + exp(-|s|)): no overflow on either side.
+    tail = graph.add("Exp", graph.add("Neg", graph.add("Abs", signals)))
+    tail = graph.add("Log", graph.add("Add", tail, one))
+    eta = graph.add("Add", graph.add("Relu", signals), tail)
+    divisor = graph.add("Add", eta, one)
+    numerator = one if network.link == "reference" else eta
+    weights = graph.add("Div", numerator, divisor)
+    empty = np.arange(network.n_outputs) == network.empty_index
+    rest = graph.add("Sub", one, weights)
+    moved = graph.add("Mul", rest, graph.constant(empty[None].astype(float)))
+    return graph.add("Add", graph.add("Mul", masses, weights), moved)
+
+
+def _results(graph: OnnxGraph, masses: str, focal_sets: FocalSets) -> None:
+    """The outputs of the model."""
+    graph.add("Identity", masses, name="masses")
+    members = graph.constant(focal_sets.membership.astype(float))
+    plausibility = graph.add("MatMul", masses, members, name="plausibility")
+    largest = graph.add("ReduceMax", plausibility, axes=[1], keepdims=1)
+    # Ties up to rounding go to the lowest number, as in a partition.
+    nearly = graph.constant(1 - _TIE_UNITS * np.finfo(graph.dtype).eps)
+    largest = graph.add("Mul", largest, nearly)
+    is_largest = graph.add("GreaterOrEqual", plausibility, largest)
+    chosen = graph.add("Cast", is_largest, to=1)
+    graph.add("ArgMax", chosen, axis=1, keepdims=0, name="label")

@@ -1,0 +1,182 @@
+"""ONNX files say what predict_partition says."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import IsolationForest
+from sklearn.svm import OneClassSVM
+
+from credalis import NNEVCLUS, FocalSets
+from credalis.datasets import make_four_class
+
+pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+]
+
+# Scores are differences of nearly equal numbers, times a large factor.
+PRECISION = {"float32": 2e-4, "float64": 1e-12}
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_four_class(100, random_state=0)[0]
+
+
+def run(path, X, dtype):
+    session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [each.name for each in session.get_outputs()]
+    assert names == ["masses", "plausibility", "label"]
+    results = dict(zip(names, session.run(None, {"X": X.astype(dtype)}), strict=True))
+    results["focal_sets"] = session.get_modelmeta().custom_metadata_map["focal_sets"]
+    return results
+
+
+def assert_same(model, X, path, dtype):
+    model.to_onnx(path, dtype=dtype)
+    found, partition = run(path, X, dtype), model.predict_partition(X)
+    assert found["masses"].dtype == np.dtype(dtype)
+    tolerance = PRECISION[dtype]
+    np.testing.assert_allclose(found["masses"], partition.masses, atol=tolerance)
+    np.testing.assert_allclose(
+        found["plausibility"], partition.plausibility, atol=tolerance
+    )
+    # Labels of objects whose two best clusters are equal to rounding may differ.
+    best, second = np.sort(partition.plausibility, axis=1)[:, :-3:-1].T
+    clear = best - second > 10 * tolerance
+    assert clear.mean() > 0.7
+    np.testing.assert_array_equal(found["label"][clear], partition.labels[clear])
+    assert found["focal_sets"] == ", ".join(model.focal_sets_.names)
+
+
+def far_and_near(X, rng):
+    return np.concatenate([X, 100 * rng.normal(size=(20, X.shape[1]))])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"hidden_layer_sizes": (5, 4, 6), "focal_sets": "full"},
+        {"novelty_detector": "ocsvm"},
+        {"novelty_detector": "ocsvm", "novelty_link": "paper"},
+        {"novelty_detector": OneClassSVM(gamma=2.0, nu=0.3), "solver": "adam"},
+        {
+            "focal_sets": FocalSets.from_subsets(
+                4, [(0,), (1, 2), (), (1,), (2,), (3,)]
+            ),
+            "novelty_detector": "ocsvm",
+        },
+    ],
+    ids=["plain", "deep", "reference", "paper", "given", "empty set inside"],
+)
+def test_a_perceptron_and_its_novelty_model(parameters, dtype, X, rng, tmp_path):
+    model = NNEVCLUS(4, n_init=1, max_iter=30, random_state=0, **parameters).fit(X)
+    assert_same(model, far_and_near(X, rng), str(tmp_path / "model.onnx"), dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_of_dissimilarities(dtype, X, tmp_path):
+    matrix = np.linalg.norm(X[:, None] - X, axis=2)
+    model = NNEVCLUS(4, metric="precomputed", n_init=1, max_iter=30, random_state=0)
+    assert_same(model.fit(matrix), matrix, str(tmp_path / "model.onnx"), dtype)
+
+
+def test_a_stream_and_one_object(X, tmp_path):
+    model = NNEVCLUS(4, random_state=0).partial_fit(X)
+    path = str(tmp_path / "model.onnx")
+    model.to_onnx(path)
+    found = run(path, X[:1], np.float32)
+    expected = model.transform(X[:1])
+    np.testing.assert_allclose(found["masses"], expected, atol=2e-5)
+
+
+def test_equal_plausibilities_go_to_the_first_cluster(X, tmp_path):
+    model = NNEVCLUS(4, n_init=1, max_iter=30, random_state=0).fit(X)
+    # All mass on Ω: every cluster is as plausible as the others.
+    model.weights_[-1][:] = 0.0
+    model.weights_[-1][-1, 0] = 50.0
+    model.to_onnx(tmp_path / "model.onnx")
+    found = run(str(tmp_path / "model.onnx"), X, np.float32)
+    assert (found["label"] == 0).all()
+    assert (model.predict(X) == 0).all()
+
+
+@pytest.mark.parametrize("novelty_detector", [None, "ocsvm"])
+def test_a_module(novelty_detector, rng, tmp_path):
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+
+    class CNN(nn.Module):
+        def __init__(self, n_outputs):
+            super().__init__()
+            self.layers = nn.Sequential(
+                nn.Conv2d(1, 4, 3, padding=1),
+                nn.BatchNorm2d(4),
+                nn.ReLU(),
+                nn.MaxPool2d(2),
+                nn.Flatten(),
+                nn.Dropout(0.2),
+                nn.Linear(16, n_outputs),
+            )
+
+        def forward(self, x):
+            return self.layers(x)
+
+    images = rng.normal(size=(60, 1, 4, 4))
+    images[np.arange(60), 0, np.arange(60) % 4] += 2.0
+    model = NNEVCLUS(
+        5,
+        engine="torch",
+        module=CNN,
+        novelty_detector=novelty_detector,
+        batch_size=30,
+        max_iter=30,
+        random_state=0,
+    ).fit(images)
+    path = str(tmp_path / "model.onnx")
+    assert_same(model, images, path, "float32")
+    # Clusters that were renumbered are so in the file.
+    model.output_order_ = model.output_order_[::-1].copy()
+    assert_same(model, images, path, "float32")
+
+
+def test_a_table_and_a_module_in_double_precision(X, tmp_path):
+    torch = pytest.importorskip("torch")
+
+    def make(n_outputs):
+        return torch.nn.Sequential(
+            torch.nn.Linear(2, 5), torch.nn.Tanh(), torch.nn.Linear(5, n_outputs)
+        )
+
+    model = NNEVCLUS(4, engine="torch", module=make, max_iter=5, random_state=0)
+    assert_same(model.fit(X), X, str(tmp_path / "model.onnx"), "float64")
+
+
+def test_other_detectors_are_an_error_and_nothing_is_written(X, tmp_path):
+    model = NNEVCLUS(4, novelty_detector=IsolationForest(), n_init=1, max_iter=5).fit(X)
+    with pytest.raises(ValueError, match=r"novelty_detector must be .*IsolationForest"):
+        model.to_onnx(tmp_path / "model.onnx")
+    with pytest.raises(ValueError, match=r"dtype must be one of .* got 'float16'"):
+        model.to_onnx(tmp_path / "model.onnx", dtype="float16")
+    with pytest.raises(ValueError, match="not fitted yet"):
+        NNEVCLUS().to_onnx(tmp_path / "model.onnx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_module_that_onnx_cannot_express_is_an_error(X, tmp_path):
+    torch = pytest.importorskip("torch")
+
+    class Odd(torch.nn.Linear):
+        def forward(self, x):
+            return super().forward(torch.special.bessel_j0(x))
+
+    model = NNEVCLUS(
+        4, engine="torch", module=lambda n_outputs: Odd(2, n_outputs), max_iter=2
+    ).fit(X)
+    with pytest.raises(ValueError, match=r"module must be one that torch\.onnx"):
+        model.to_onnx(tmp_path / "model.onnx")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,99 @@
+"""Without the optional packages everything else works, and errors say what to do."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+BLOCKED = ("torch", "onnx", "onnxruntime")
+
+
+HIDE = f"""
+import sys
+
+class Absent:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.split(".")[0] in {BLOCKED!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent)
+"""
+
+
+def run_without(code):
+    """Run code in a process that cannot import some packages."""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", HIDE + textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[1],
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_errors_name_the_extra_and_the_rest_works(tmp_path):
+    code = f"""
+        import numpy as np
+        import credalis
+        X = np.random.default_rng(0).normal(size=(30, 2))
+        X[::2] += 8
+        model = credalis.NNEVCLUS(2, n_init=1, random_state=0).fit(X)
+        assert len(set(model.labels_)) == 2
+        model.save({str(tmp_path / "model.credalis")!r})
+        assert credalis.load({str(tmp_path / "model.credalis")!r}).predict(X).any()
+        for call in (
+            lambda: credalis.NNEVCLUS(2, engine="torch").fit(X),
+            lambda: model.to_onnx({str(tmp_path / "model.onnx")!r}),
+        ):
+            try:
+                call()
+            except ImportError as error:
+                print(error)
+    """
+    assert run_without(code).splitlines() == [
+        "engine='torch' needs PyTorch: pip install credalis[torch]",
+        "to_onnx needs the package onnx: pip install credalis[onnx]",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["model.credalis"]
+
+
+def test_a_perceptron_trained_by_torch_is_loaded_without_it(tmp_path):
+    pytest.importorskip("torch")
+    import numpy as np
+
+    from credalis import NNEVCLUS
+
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    X[::2] += 8
+    model = NNEVCLUS(2, engine="torch", n_init=1, random_state=0).fit(X)
+    model.save(tmp_path / "model.credalis")
+    code = f"""
+        import numpy as np
+        import credalis
+        X = np.random.default_rng(0).normal(size=(30, 2))
+        X[::2] += 8
+        model = credalis.load({str(tmp_path / "model.credalis")!r})
+        print(model.predict(X).tolist())
+    """
+    assert run_without(code).strip() == str(model.predict(X).tolist())
+
+
+def test_the_tests_skip():
+    code = """
+        import pytest
+        paths = [
+            "tests/cluster/test_nnevclus_torch.py",
+            "tests/cluster/test_nnevclus_onnx.py",
+            "tests/network/test_torch.py",
+            "src/credalis/network",
+        ]
+        codes = pytest.main(["-q", "-p", "no:cacheprovider", *paths])
+        assert codes in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED), codes
+    """
+    # The three files, and the examples in the docstrings of four that import torch.
+    assert "7 skipped" in run_without(code)
