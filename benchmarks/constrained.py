@@ -1,9 +1,9 @@
 """Constrained clustering of iris and glass, with and without metric adaptation.
 
 Adjusted Rand indices over random draws of 50 to 200 pairs, of all objects and of those
-in no pair: a method with free masses for each object can satisfy pairs and learn nothing
-about the others. With PCCA, distances are those of the learned features. A further
-algorithm is one line in CLUSTERERS.
+in no pair: a method with free masses for each object can satisfy pairs without learning
+anything about the others. With PCCA, distances are those of the learned features. A
+further algorithm is one line in CLUSTERERS.
 """
 
 import warnings
