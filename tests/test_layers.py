@@ -17,7 +17,7 @@ LAYERS = [
     {"network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
-    {"_compare", "io", "model_selection", "report"},
+    {"_compare", "io", "model_selection", "report", "streaming"},
     {"cli"},
     {"__main__"},
 ]

@@ -12,7 +12,12 @@ from credalis.cluster._nnevclus_problem import Problem, hidden_sizes, network_of
 from credalis.cluster._nnevclus_seeds import random_seeds
 from credalis.cluster._nnevclus_training import train
 from credalis.cluster._starts import Solution
-from credalis.network import CredalNetwork, masses_in_blocks, mean_stress
+from credalis.network import (
+    CredalNetwork,
+    SideInformation,
+    masses_in_blocks,
+    mean_stress,
+)
 from credalis.optimize import GradientTrace
 
 Weights = list[NDArray[np.float64]]
@@ -88,10 +93,26 @@ def solve(
                 problem.geometry, problem.inputs, focal_sets.n_clusters, rng
             )
         if seeds is not None:
-            shown = _seeded(network, start, problem, focal_sets, seeds, rng)
+            seeded = replace(
+                problem.information, objects=seeds, labels=np.arange(len(seeds))
+            )
+            shown = show_labels(network, start, problem, focal_sets, seeded, rng)
             if shown.interrupted:
                 return _solution(network, problem, focal_sets, shown)
             start = shown.state
+    return finish(network, start, problem, focal_sets, rng, report=report)
+
+
+def finish(
+    network: CredalNetwork,
+    start: NDArray[np.float64],
+    problem: Problem,
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+    *,
+    report: Callable[[int, float], None],
+) -> NetworkSolution:
+    """Train to the end from these parameters, with the side information there is."""
     data, validation = problem.training_data(focal_sets, problem.information)
     trace = train(network, start, data, validation, problem.settings, rng, report)
     return _solution(network, problem, focal_sets, trace)
@@ -121,23 +142,22 @@ def _solution(
     )
 
 
-def _seeded(
+def show_labels(
     network: CredalNetwork,
     start: NDArray[np.float64],
     problem: Problem,
     focal_sets: FocalSets,
-    seeds: NDArray[np.intp],
+    labelled: SideInformation,
     rng: np.random.RandomState,
 ) -> GradientTrace:
-    """A short training in which one object of each cluster is shown as labelled.
+    """A short training with labels that only say where to start.
 
-    What follows trains without the seeds: a network that kept them would end where
+    What follows trains without them: a network that kept its seeds would end where
     seeds in bad places hold it.
     """
-    labelled = replace(problem.information, objects=seeds, labels=np.arange(len(seeds)))
     data, validation = problem.training_data(focal_sets, labelled)
     settings = problem.settings.short()
-    return train(network, start, data, validation, settings, rng, _ignore)
+    return train(network, start, data, validation, settings, rng, ignore)
 
 
 def network_attributes(
@@ -207,5 +227,5 @@ def _check_same_sets(previous: FocalSets, focal_sets: FocalSets) -> None:
         raise ValueError(_OTHER_SHAPE)
 
 
-def _ignore(iteration: int, loss: float) -> None:
+def ignore(iteration: int, loss: float) -> None:
     """Report nothing."""
