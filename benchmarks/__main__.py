@@ -16,6 +16,7 @@ from benchmarks import (
     nnevclus,
     prototypes,
     relational,
+    streams,
     suggestions,
 )
 from benchmarks.harness import Skipped, environment, table
@@ -33,7 +34,11 @@ BENCHMARKS = {
     "relational": relational.run,
 }
 # About quality, not speed; they take minutes and run only when they are named.
-EXPERIMENTS = {"constrained": constrained.run, "suggestions": suggestions.run}
+EXPERIMENTS = {
+    "constrained": constrained.run,
+    "streams": streams.run,
+    "suggestions": suggestions.run,
+}
 ALL = BENCHMARKS | EXPERIMENTS
 RESULTS = Path(__file__).parent / "results"
 

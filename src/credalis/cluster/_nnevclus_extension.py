@@ -1,5 +1,6 @@
 """A fitted NNEVCLUS with further clusters, without forgetting those it knows."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from credalis.belief import FocalSets
@@ -74,29 +76,49 @@ def extended(
     labels = np.append(labels, np.repeat(np.arange(n_old, n_clusters), sizes))
     result = _enlarged(model, n_clusters)
     result._check_parameters()
-    focal_sets = _first_sets(model, result)
     with one_thread():
         problem = _problem(model, result, X, rng)
-        hidden = tuple(len(layer) for layer in model.weights_[:-1])
-        if isinstance(model.hidden_layer_sizes, str):
-            wanted = hidden_sizes(result, focal_sets)
-            hidden = tuple(np.maximum(hidden, wanted))
-        network = network_of(result, problem.attributes.shape[1], hidden, focal_sets)
-        start = _start(network, model, problem, labels, focal_sets, rng)
-        labelled = replace(
-            problem.information,
-            objects=np.arange(len(X)),
-            labels=labels,
-            label_weight=_LABEL_WEIGHT,
-        )
-        shown = show_labels(network, start, problem, focal_sets, labelled, rng)
-        solution = finish(
-            network, shown.state, problem, focal_sets, rng, report=ignore
-        )
+        solution = _trained(model, result, problem, labels, rng)
         if result._has_two_steps:
             solution = _second_step(result, problem, solution, rng)
+    if solution.is_interrupted:
+        # Half an extension is of no use while the old model is still there.
+        raise KeyboardInterrupt
+    if not solution.trace.converged:
+        warnings.warn(
+            f"the extension did not converge in max_iter={problem.settings.max_iter} "
+            "iterations: increase max_iter or tol of the model",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
     _store(result, model, solution)
     return result
+
+
+def _trained(
+    model: NNEVCLUS,
+    result: NNEVCLUS,
+    problem: Problem,
+    labels: NDArray[np.intp],
+    rng: np.random.RandomState,
+) -> NetworkSolution:
+    """A larger network, shown the labels first and then trained without them."""
+    focal_sets = _first_sets(model, result)
+    hidden = tuple(len(layer) for layer in model.weights_[:-1])
+    if isinstance(model.hidden_layer_sizes, str):
+        hidden = tuple(np.maximum(hidden, hidden_sizes(result, focal_sets)))
+    network = network_of(result, problem.attributes.shape[1], hidden, focal_sets)
+    start = _start(network, model, problem, labels, focal_sets, rng)
+    labelled = replace(
+        problem.information,
+        objects=np.arange(len(labels)),
+        labels=labels,
+        label_weight=_LABEL_WEIGHT,
+    )
+    shown = show_labels(network, start, problem, focal_sets, labelled, rng)
+    if shown.interrupted:
+        raise KeyboardInterrupt
+    return finish(network, shown.state, problem, focal_sets, rng, report=ignore)
 
 
 def _enlarged(model: NNEVCLUS, n_clusters: int) -> NNEVCLUS:
@@ -120,10 +142,11 @@ def _grown_sets(old: FocalSets, n_clusters: int) -> FocalSets:
     """The old sets and the new singletons; Ω stays Ω."""
     renamed = [_renamed(subset, old.n_clusters, n_clusters) for subset in old]
     frame = tuple(range(n_clusters))
+    kept = [subset for subset in renamed if subset and subset != frame]
     added = [(cluster,) for cluster in range(old.n_clusters, n_clusters)]
     return FocalSets.from_subsets(
         n_clusters,
-        [subset for subset in renamed if subset and subset != frame] + added,
+        [*kept, *added],
         empty=() in renamed,
         frame=frame in renamed,
     )
@@ -179,7 +202,7 @@ def _start(
     old_output = np.zeros((len(old_sets), layers[-1].shape[1]))
     old_output[:, : known[-1].shape[1]] = known[-1]
     inputs = with_constant(problem.inputs)
-    hidden = network.perceptron.forward(layers, inputs)[-2]
+    hidden = np.asarray(network.perceptron.forward(layers, inputs)[-2], np.float64)
     output = {
         _renamed(subset, old_sets.n_clusters, focal_sets.n_clusters): row
         for subset, row in zip(old_sets, old_output, strict=True)
@@ -209,9 +232,7 @@ def _between(subset: tuple[int, ...], output: dict[tuple[int, ...], Array]) -> A
     return row
 
 
-def _separating(
-    hidden: Array, others: Array, is_member: NDArray[np.bool_]
-) -> Array:
+def _separating(hidden: Array, others: Array, is_member: NDArray[np.bool_]) -> Array:
     """Weights of an output that is chosen for the members of a new cluster.
 
     Where the old network is sure of an old cluster, an output with random weights gets

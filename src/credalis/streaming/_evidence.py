@@ -17,7 +17,7 @@ def log_mixture(hits: Counts, trials: Counts) -> Array:
     return betaln(hits + 0.5, trials - hits + 0.5) - 2 * gammaln(0.5)
 
 
-def log_likelihood(hits: Counts, trials: Counts, probability: Array) -> Array:
+def log_likelihood(hits: Counts, trials: Counts | int, probability: Array) -> Array:
     """Logarithm of p^hits (1 - p)^(trials - hits), with 0⁰ = 1."""
     return xlogy(hits, probability) + xlog1py(trials - hits, -probability)
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_random_state, gen_batches
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from credalis import _archive
@@ -48,16 +49,15 @@ class NewClusterMonitor(BaseEstimator):
 
         Σ_j w_j E_j >= 1 / α,    w_j = 1 / (j (j + 1)),  Σ_j w_j = 1.
 
-    **False alarms.** If calibration objects and the objects of the stream are
-    independent of each other and of the fitted model, and no ball around a rejected
-    object is more probable than max(p, ε) for the objects of the stream, then the
-    probability that an alarm is *ever* given, however long the stream, is at most α:
-    each E_j is at most a martingale with mean 1 (universal inference), hence so is
-    their weighted sum, and Ville's inequality applies. This covers a stream of the same
-    law as the calibration sample, and also one with outliers, as long as they scatter
-    so that no ball gets a share above ε of the stream. It does not cover streams whose
-    objects depend on each other (sorted data, time series) nor a model that changes
-    while it is watched.
+    **False alarms.** Let the calibration objects be independent draws from one law, the
+    objects of the stream independent draws from one law, and both independent of the
+    model. If no ball around a rejected object has q > max(p, ε), then the probability
+    that an alarm is *ever* given, however long the stream, is at most α: each E_j is
+    at most a martingale with mean 1 (universal inference), hence so is the weighted
+    sum, and Ville's inequality applies. This covers a stream of the same law as the
+    calibration sample, and also one with outliers, as long as they scatter so that no
+    ball gets a share above ε of the stream. It does not cover objects that depend on
+    each other (sorted data, time series), nor a model that changes while it is used.
 
     Memory is bounded: the last rejected objects, the rejected half of the calibration
     sample, and a sample of it for replay. The state does not depend on how the stream
@@ -104,8 +104,8 @@ class NewClusterMonitor(BaseEstimator):
         Radius of the balls.
     rejected_ : array of shape (n_kept, n_features)
         The rejected objects that are kept, oldest first.
-    replay_ : array of shape (n_replay, n_features)
-        Calibration objects for `extend`.
+    replay_, replay_labels_ : array of shape (n_replay, n_features) and (n_replay,)
+        Calibration objects for `extend`, and their clusters.
     n_features_in_ : int
         Number of features.
 
@@ -207,7 +207,8 @@ class NewClusterMonitor(BaseEstimator):
         self.reference_points_ = points[counted[is_rejected[counted]]]
         self.n_counted_ = len(counted)
         n_replay = min(self.max_replay, len(X))
-        self.replay_ = X[np.sort(rng.permutation(len(X))[:n_replay])]
+        replayed = np.sort(rng.permutation(len(X))[:n_replay])
+        self.replay_, self.replay_labels_ = X[replayed], partition.labels[replayed]
         self.n_features_in_ = X.shape[1]
         self.balls_ = Balls.none(X.shape[1], points.shape[1])
         self.n_seen_ = self.n_rejected_ = 0
@@ -232,9 +233,9 @@ class NewClusterMonitor(BaseEstimator):
         X = check_array(X, dtype=np.float64)
         rejected = np.flatnonzero(empty_masses > self.threshold_)
         reference = self._reference
-        for rows in gen_batches(len(rejected), _BLOCK):
-            objects = X[rejected[rows]]
-            times = self.n_seen_ + 1 + rejected[rows]
+        for start in range(0, len(rejected), _BLOCK):
+            rows = rejected[start : start + _BLOCK]
+            objects, times = X[rows], self.n_seen_ + 1 + rows
             self.balls_, totals = self.balls_.followed_by(
                 objects,
                 points_of(self.model, objects),
@@ -265,9 +266,11 @@ class NewClusterMonitor(BaseEstimator):
             return []
         reference = self._reference
         log_weighted = self.balls_.log_weighted(self.n_seen_, reference)
-        return proposed_clusters(
-            self.balls_, log_weighted, self._log_threshold, reference
-        )
+        threshold = self._log_threshold
+        if logsumexp(log_weighted) >= threshold:
+            # Just after an alarm, all balls together may have what none has alone.
+            threshold = min(threshold, log_weighted.max())
+        return proposed_clusters(self.balls_, log_weighted, threshold, reference)
 
     def extend(self, X=None) -> NNEVCLUS:
         """A network that also knows the proposed clusters.
@@ -302,8 +305,7 @@ class NewClusterMonitor(BaseEstimator):
         check_is_fitted(self, "balls_")
         if not isinstance(self.model, NNEVCLUS):
             raise ValueError(
-                "model must be an NNEVCLUS for extend, got "
-                f"{type(self.model).__name__}"
+                f"model must be an NNEVCLUS for extend, got {type(self.model).__name__}"
             )
         clusters = self.propose()
         if not clusters:
@@ -311,8 +313,7 @@ class NewClusterMonitor(BaseEstimator):
                 "there must be a new cluster to extend the model by, but propose() "
                 "finds none"
             )
-        replay = self.replay_
-        labels = self.model.predict_partition(replay).labels
+        replay, labels = self.replay_, self.replay_labels_
         if X is not None:
             more = self.model.predict_partition(X).labels
             replay = np.concatenate([replay, check_array(X, dtype=np.float64)])
