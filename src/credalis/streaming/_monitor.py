@@ -37,10 +37,10 @@ class NewClusterMonitor(BaseEstimator):
     An object of the stream is *rejected* if its mass on ∅ exceeds that of almost all
     objects of a calibration sample. Single rejected objects are outliers; a new
     cluster is a place where they gather. The ball around the j-th rejected object is
-    watched from then on: with K of the N calibration objects, and k of the n later
-    objects of the stream, rejected and in the ball, the evidence against the
-    hypothesis that q <= max(p, ε), where p and q are the probabilities of this for a
-    calibration object and for an object of the stream, is
+    watched from then on: with K of N calibration objects, and k of the n later objects
+    of the stream, rejected and in the ball, the evidence against the hypothesis that
+    q <= max(p, ε), where p and q are the probabilities of this for a calibration
+    object and for an object of the stream, is
 
         E_j = B(K, N) B(k, n) / sup p^K (1 - p)^(N-K) q^k (1 - q)^(n-k),
 
@@ -49,19 +49,22 @@ class NewClusterMonitor(BaseEstimator):
 
         Σ_j w_j E_j >= 1 / α,    w_j = 1 / (j (j + 1)),  Σ_j w_j = 1.
 
+    One half of the calibration sample says what is rejected and how large the balls
+    are, the N objects of the other half are counted.
+
     **False alarms.** Let the calibration objects be independent draws from one law, the
     objects of the stream independent draws from one law, and both independent of the
     model. If no ball around a rejected object has q > max(p, ε), then the probability
     that an alarm is *ever* given, however long the stream, is at most α: each E_j is
-    at most a martingale with mean 1 (universal inference), hence so is the weighted
+    bounded by a martingale with mean 1 (universal inference), hence so is the weighted
     sum, and Ville's inequality applies. This covers a stream of the same law as the
     calibration sample, and also one with outliers, as long as they scatter so that no
     ball gets a share above ε of the stream. It does not cover objects that depend on
     each other (sorted data, time series), nor a model that changes while it is used.
 
-    Memory is bounded: the last rejected objects, the rejected half of the calibration
-    sample, and a sample of it for replay. The state does not depend on how the stream
-    is cut into batches.
+    Memory is bounded: the last rejected objects of the stream, the rejected objects of
+    the calibration sample, and a part of this sample for replay. The state does not
+    depend on how the stream is cut into batches.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ class NewClusterMonitor(BaseEstimator):
         Share of ordinary objects that are rejected: a conformal bound, found on one
         half of the calibration sample.
     min_share : float, default=0.005
-        ε: a ball with a smaller share of the stream never counts as a cluster.
+        ε: a ball with at most this share of the stream holds outliers, not a cluster.
     radius : float or "auto", default="auto"
         Radius of the balls, in the metric of the model. "auto" is the median over the
         clusters of the root mean squared distance of two objects of a cluster.
