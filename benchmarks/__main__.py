@@ -17,6 +17,7 @@ from benchmarks import (
     nnevclus,
     prototypes,
     relational,
+    streams,
     suggestions,
 )
 from benchmarks.harness import Skipped, environment, table
@@ -37,6 +38,7 @@ BENCHMARKS = {
 EXPERIMENTS = {
     "command_line": command_line.run,
     "constrained": constrained.run,
+    "streams": streams.run,
     "suggestions": suggestions.run,
 }
 ALL = BENCHMARKS | EXPERIMENTS

@@ -26,7 +26,7 @@ LAYERS = [
     {"metrics", "plots", "datasets"},
     {"cluster"},
     {"tabular"},
-    {"_compare", "io", "model_selection", "report"},
+    {"_compare", "io", "model_selection", "report", "streaming"},
     {"cli"},
     {"__main__"},
 ]

@@ -49,6 +49,7 @@ SUBPACKAGES = [
     "partition",
     "peaks",
     "plots",
+    "streaming",
     "tables",
     "tabular",
 ]

@@ -13,7 +13,7 @@ __all__ = ["load", "open_table"]
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read an estimator or a credal partition written by its ``save``.
+    """Read an estimator, a partition or a monitor written by its ``save``.
 
     The file holds arrays and JSON; nothing in it is executed. A model that the command
     line has saved is a `credalis.tabular.TabularModel`.
@@ -32,4 +32,7 @@ def load(path: str | PathLike[str]) -> Any:
     ValueError
         If the file is not one of ours, is damaged, or was written by a newer version.
     """
+    # Known only from here on, so that it is not loaded with the library.
+    import credalis.streaming  # noqa: F401
+
     return _archive.load(path)

@@ -12,7 +12,12 @@ from credalis.cluster._nnevclus_problem import Problem, hidden_sizes, network_of
 from credalis.cluster._nnevclus_seeds import random_seeds
 from credalis.cluster._nnevclus_training import train
 from credalis.cluster._starts import Solution
-from credalis.network import CredalNetwork, masses_in_blocks, mean_stress
+from credalis.network import (
+    CredalNetwork,
+    SideInformation,
+    masses_in_blocks,
+    mean_stress,
+)
 from credalis.optimize import GradientTrace
 
 Weights = list[NDArray[np.float64]]
@@ -94,13 +99,29 @@ def solve(
                 problem.geometry, problem.inputs, focal_sets.n_clusters, rng
             )
         if seeds is not None:
-            first = _seeded(network, start, problem, focal_sets, seeds, rng)
+            seeded = replace(
+                problem.information, objects=seeds, labels=np.arange(len(seeds))
+            )
+            first = show_labels(network, start, problem, focal_sets, seeded, rng)
         elif problem.information.has_constraints and rng.randint(2):
             first = _without_pairs(network, start, problem, focal_sets, rng)
         if first is not None:
             if first.interrupted:
                 return _solution(network, problem, focal_sets, first)
             start = first.state
+    return finish(network, start, problem, focal_sets, rng, report=report)
+
+
+def finish(
+    network: Any,
+    start: NDArray[np.float64],
+    problem: Problem,
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+    *,
+    report: Callable[[int, float], None],
+) -> NetworkSolution:
+    """Train to the end from these parameters, with the side information there is."""
     data, validation = problem.training_data(focal_sets, problem.information)
     trace = train(network, start, data, validation, problem.settings, rng, report)
     return _solution(network, problem, focal_sets, trace)
@@ -130,23 +151,22 @@ def _solution(
     )
 
 
-def _seeded(
+def show_labels(
     network: Any,
     start: NDArray[np.float64],
     problem: Problem,
     focal_sets: FocalSets,
-    seeds: NDArray[np.intp],
+    labelled: SideInformation,
     rng: np.random.RandomState,
 ) -> GradientTrace:
-    """A short training in which one object of each cluster is shown as labelled.
+    """A short training with labels that only say where to start.
 
-    What follows trains without the seeds: a network that kept them would end where
+    What follows trains without them: a network that kept its seeds would end where
     seeds in bad places hold it.
     """
-    labelled = replace(problem.information, objects=seeds, labels=np.arange(len(seeds)))
     data, validation = problem.training_data(focal_sets, labelled)
     settings = problem.settings.short()
-    return train(network, start, data, validation, settings, rng, _ignore)
+    return train(network, start, data, validation, settings, rng, ignore)
 
 
 def _without_pairs(
@@ -165,7 +185,7 @@ def _without_pairs(
     no_pairs = np.empty((0, 2), dtype=np.intp)
     unpaired = replace(problem.information, must_link=no_pairs, cannot_link=no_pairs)
     data, validation = problem.training_data(focal_sets, unpaired)
-    return train(network, start, data, validation, problem.settings, rng, _ignore)
+    return train(network, start, data, validation, problem.settings, rng, ignore)
 
 
 def network_attributes(
@@ -259,5 +279,5 @@ def _check_same_sets(previous: FocalSets, focal_sets: FocalSets) -> None:
         raise ValueError(_OTHER_SHAPE)
 
 
-def _ignore(iteration: int, loss: float) -> None:
+def ignore(iteration: int, loss: float) -> None:
     """Report nothing."""

@@ -1,0 +1,79 @@
+"""What a monitor learns from a model and from ordinary objects."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import pairwise_distances
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from credalis.cluster import NNEVCLUS
+
+Array = NDArray[np.float64]
+
+# Objects of a cluster whose distances give its size.
+_MAX_OBJECTS = 300
+
+
+def check_monitored(model: Any) -> None:
+    """Refuse a model whose mass on ∅ says nothing about new objects."""
+    if isinstance(model, type) or not hasattr(model, "predict_partition"):
+        raise ValueError(
+            f"model must be a fitted estimator with predict_partition, got {model!r}"
+        )
+    check_is_fitted(model)
+    given = getattr(model, "has_given_dissimilarities_", False)
+    if get_tags(model).input_tags.pairwise or given:
+        raise ValueError(
+            "model must be fitted to attributes whose distances can be computed for "
+            f"new objects, got dissimilarities for {type(model).__name__}"
+        )
+    if model.focal_sets_.empty_index is None:
+        raise ValueError(
+            "model must have the empty set among its focal sets, got "
+            f"{model.focal_sets_!r}"
+        )
+    if isinstance(model, NNEVCLUS) and model.novelty_ is None:
+        raise ValueError(
+            "model must be fitted with a novelty_detector, for example 'ocsvm': "
+            "without one its mass on ∅ is not large far from the data"
+        )
+
+
+def metric_of(model: Any) -> Any:
+    """The metric between the points of `points_of`."""
+    return getattr(model, "metric_", "euclidean")
+
+
+def points_of(model: Any, X: Array) -> Array:
+    """Where the model takes distances of objects, (n_samples, n_dimensions)."""
+    transformer = getattr(model, "transformer_", None)
+    if transformer is None:
+        return X
+    return np.asarray(transformer.transform(X), dtype=np.float64)
+
+
+def conformal_threshold(values: Array, rate: float) -> float:
+    """A value that a further one exceeds with probability at most `rate`.
+
+    The ⌈(1 - rate) (n + 1)⌉-th smallest of n exchangeable values.
+    """
+    position = int(np.ceil((1 - rate) * (len(values) + 1) - 1e-9))
+    return float(np.sort(values)[position - 1])
+
+
+def cluster_size(points: Array, labels: NDArray[np.intp], metric: Any) -> float:
+    """Median over the clusters of the root mean squared distance of two objects."""
+    sizes = []
+    for cluster in np.unique(labels):
+        members = points[labels == cluster][:_MAX_OBJECTS]
+        if len(members) > 1:
+            distances = pairwise_distances(members, metric=metric)
+            pairs = distances[np.triu_indices(len(members), 1)]
+            sizes.append(np.sqrt(np.square(pairs).mean()))
+    if not sizes or np.median(sizes) == 0:
+        raise ValueError(
+            "radius must be given: no two calibration objects of most clusters differ"
+        )
+    return float(np.median(sizes))
