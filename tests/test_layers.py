@@ -11,19 +11,37 @@ ROOT = Path(credalis.__file__).parent
 
 LAYERS = [
     {"exceptions", "_checks", "_files", "_progress"},
-    {"belief", "optimize", "_archive", "_neighbors", "constraints", "dissimilarity"},
-    {"partition"},
+    {
+        "belief",
+        "optimize",
+        "_archive",
+        "_neighbors",
+        "constraints",
+        "dissimilarity",
+        "tables",
+    },
+    {"checkpoints", "partition", "sources"},
     {"objectives", "peaks", "metric_learning"},
     {"network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
-    {"_compare", "io", "model_selection", "report"},
+    {"tabular"},
+    {"_compare", "distributed", "io", "model_selection", "report"},
     {"cli"},
     {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
-OPTIONAL = {"matplotlib", "pandas", "polars", "torch", "dask", "plotly"}
+OPTIONAL = {
+    "dask",
+    "distributed",
+    "matplotlib",
+    "pandas",
+    "plotly",
+    "polars",
+    "pyarrow",
+    "torch",
+}
 
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 

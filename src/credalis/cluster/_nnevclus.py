@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._geometry import RelationalInput, fitted_geometry
+from credalis.cluster._nnevclus_blocks import NetworkBlocks
 from credalis.cluster._nnevclus_problem import (
     check_parameters,
     fitted_network,
@@ -21,7 +22,7 @@ from credalis.objectives import cross_stress
 _DEFAULT_N_INIT = 5
 
 
-class NNEVCLUS(RelationalInput, BaseCredalClusterer):
+class NNEVCLUS(NetworkBlocks, RelationalInput, BaseCredalClusterer):
     """Neural network-based evidential clustering.
 
     A multilayer perceptron maps the attributes of an object to its masses. It is
@@ -237,12 +238,13 @@ default="auto"
         partial_labels=None,
         must_link=None,
         cannot_link=None,
+        checkpoint=None,
     ):
         """Cluster the rows of X.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), source or Dask collection
             Data, or with ``metric="precomputed"`` a square matrix of dissimilarities.
         y : ignored
             Present for compatibility with pipelines and searches.
@@ -254,6 +256,8 @@ default="auto"
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Row numbers of objects known to be in the same cluster, and in different
             ones.
+        checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
+            File to continue from; X is read in blocks, as beyond 200 000 objects.
 
         Returns
         -------
@@ -263,6 +267,7 @@ default="auto"
             del self._stream
         return self._fit(
             X,
+            checkpoint,
             dissimilarities=dissimilarities,
             partial_labels=partial_labels,
             must_link=must_link,
