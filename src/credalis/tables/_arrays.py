@@ -39,12 +39,17 @@ class ArrayTable(Table):
             rows = slice(start, start + max_rows)
             arrays = [
                 pa.array(
-                    np.ascontiguousarray(self._columns[name][rows]),
+                    _native(self._columns[name][rows]),
                     self.schema.field(name).type,
                 )
                 for name in columns
             ]
             yield pa.record_batch(arrays, names=columns)
+
+
+def _native(values: NDArray[Any]) -> NDArray[Any]:
+    """A copy in the byte order of this machine; a column of a matrix has gaps."""
+    return np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
 
 
 def open_npy(source: Source) -> ArrayTable:
@@ -88,8 +93,10 @@ def _check_members(name: str, members: list[str]) -> None:
         raise ValueError(f"{name} is a file saved by credalis, not a table")
     if not members or not all(member.endswith(".npy") for member in members):
         is_workbook = any(member.startswith("xl/") for member in members)
-        what = "an Excel workbook: save the sheet as CSV" if is_workbook else (
-            f"an archive of {listed(members)}: unpack it first"
+        what = (
+            "an Excel workbook: save the sheet as CSV"
+            if is_workbook
+            else (f"an archive of {listed(members)}: unpack it first")
         )
         raise ValueError(f"{name} is {what}")
 

@@ -18,9 +18,7 @@ def arrow() -> Any:
     try:
         import pyarrow as pa
     except ImportError as error:
-        raise ImportError(
-            f"tables in files need pyarrow: {_HOW_TO_INSTALL}"
-        ) from error
+        raise ImportError(f"tables in files need pyarrow: {_HOW_TO_INSTALL}") from error
     return pa
 
 

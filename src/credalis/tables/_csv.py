@@ -84,10 +84,7 @@ class CsvTable(Table):
             # The head may end within quotes: its first half decides.
             found = self._schema_of(head, len(head) // 2)
         return pa.schema(
-            [
-                (field.name, self._settled(field.name, field.type))
-                for field in found
-            ]
+            [(field.name, self._settled(field.name, field.type)) for field in found]
         )
 
     def _schema_of(self, head: bytes, block_bytes: int) -> "pa.Schema":
@@ -163,11 +160,12 @@ class CsvTable(Table):
                 "encoded, for example with --encoding latin-1"
             )
         cell = repr(value.group(1)) if value else "a cell"
+        sign = quote(value.group(1)) if value else "TEXT"
         kind = kind_of(self.schema.field(name).type)
         expected = "a number" if kind == "number" else "what the rows above hold"
         return (
             f"{where}: {cell} is not {expected}; correct it, or if it stands for a "
-            f"missing value, say so with --na {quote(value.group(1)) if value else 'TEXT'}"
+            f"missing value, say so with --na {sign}"
         )
 
 

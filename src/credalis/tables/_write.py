@@ -67,9 +67,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def write_table(
-    path: str | os.PathLike[str], schema: "pa.Schema"
-) -> Iterator[Write]:
+def write_table(path: str | os.PathLike[str], schema: "pa.Schema") -> Iterator[Write]:
     """Open a table for writing; the block gets a function that takes batches.
 
     The file takes its name when the block ends without an error; after an error or an

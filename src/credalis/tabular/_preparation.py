@@ -256,7 +256,9 @@ def _as_arrow(columns: Columns) -> "pa.Table":
 
 def _missing_counts(columns: Columns) -> dict[str, int]:
     counts = dict(
-        zip(columns.numeric, np.isnan(columns.numbers).sum(axis=0).tolist(), strict=True)
+        zip(
+            columns.numeric, np.isnan(columns.numbers).sum(axis=0).tolist(), strict=True
+        )
     )
     counts.update({name: text.null_count for name, text in columns.texts.items()})
     return {name: count for name, count in counts.items() if count}

@@ -29,7 +29,9 @@ def scaling_of(
     if is_narrow.any():
         scale[is_narrow] = _standard(numbers[:, is_narrow])[1]
     spread = np.nanmax(numbers, axis=0) > np.nanmin(numbers, axis=0)
-    narrow = [name for name, flag in zip(names, is_narrow & spread, strict=True) if flag]
+    narrow = [
+        name for name, flag in zip(names, is_narrow & spread, strict=True) if flag
+    ]
     notes = [
         f"half of the values of {listed(narrow)} are equal: scaled by the standard "
         "deviation instead of the interquartile range"
@@ -58,7 +60,7 @@ def check_finite_columns(
     # The sum of a column is finite unless something in it is not, or too large.
     with np.errstate(over="ignore", invalid="ignore"):
         is_suspect = np.isinf(np.nansum(np.abs(numbers), axis=0))
-    for j in np.flatnonzero(is_suspect):
+    for j in np.flatnonzero(is_suspect).tolist():
         is_infinite = np.isinf(numbers[:, j])
         if is_infinite.any():
             row = int(is_infinite.argmax())
