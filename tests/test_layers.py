@@ -25,7 +25,7 @@ LAYERS = [
     {"network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
-    {"tabular"},
+    {"_predictions", "tabular"},
     {"_compare", "distributed", "io", "model_selection", "report"},
     {"cli"},
     {"__main__"},

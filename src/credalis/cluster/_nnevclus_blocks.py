@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from credalis.checkpoints import Checkpoint
@@ -21,6 +22,7 @@ from credalis.cluster._blockwise import (
 )
 from credalis.cluster._geometry import fitted_geometry
 from credalis.cluster._nnevclus_problem import BATCH_SIZE, fitted_network
+from credalis.cluster._nnevclus_seeds import SeedRows
 from credalis.cluster._nnevclus_solve import NetworkSolution, flat_parameters
 from credalis.cluster._nnevclus_training import FULL_BATCH
 from credalis.cluster._scale import without_isolated
@@ -41,8 +43,10 @@ _LEARNING_RATES = {"adam": 0.003, "rmsprop": 0.001}
 _N_PASSES = 1
 
 # Updates of the start on the sample, and objects whose k-means centres seed it.
-_START_UPDATES = 1000
+_START_UPDATES = 1500
 _SEED_ROWS = 5000
+_N_KMEANS = 20
+_N_SEEDS = 20
 
 
 class NetworkBlocks:
@@ -106,6 +110,7 @@ def start_blocks(
         max_iter=max(5, round(_START_UPDATES / n_blocks)),
         random_state=int(seeds[0]),
     )
+    model.init = estimator.init
     return {
         "model": model,
         "sample": sample,
@@ -281,8 +286,8 @@ def training_data(model: Any, rows: NDArray[np.float64], dtype: type) -> Trainin
 def _start_of(estimator: Any, sample: NDArray[np.float64], seed: int) -> Any:
     """What the start on the sample begins with.
 
-    Random weights lose clusters when there are many; the objects next to k-means
-    centres of a sample stand for most of them.
+    Random weights lose clusters when there are many, and so do single seeds; the
+    objects next to the k-means centres of the sample keep them apart.
     """
     init = estimator.init
     if not isinstance(init, str) or init not in ("random", "k-means++"):
@@ -291,9 +296,16 @@ def _start_of(estimator: Any, sample: NDArray[np.float64], seed: int) -> Any:
         return "k-means++"
     rng = np.random.RandomState(seed)
     rows = rng.permutation(len(sample))[:_SEED_ROWS]
-    core = without_isolated(sample[rows], estimator.n_clusters)
-    kmeans = KMeans(estimator.n_clusters, n_init=3, random_state=rng).fit(core)
-    return kmeans.cluster_centers_
+    n_clusters = estimator.n_clusters
+    core = without_isolated(sample[rows], n_clusters)
+    kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng).fit(core)
+    distances = cdist(kmeans.cluster_centers_, sample, "sqeuclidean")
+    labels = distances.argmin(axis=0)
+    # Objects of other clusters are behind all those of the own one.
+    distances[labels != np.arange(n_clusters)[:, None]] = np.inf
+    n_seeds = min(_N_SEEDS, np.bincount(labels, minlength=n_clusters).min())
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, : max(1, n_seeds)]
+    return SeedRows(nearest.T.ravel())
 
 
 def _batch_size(estimator: Any) -> int:

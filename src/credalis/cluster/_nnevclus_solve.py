@@ -129,12 +129,13 @@ def _seeded(
     seeds: NDArray[np.intp],
     rng: np.random.RandomState,
 ) -> GradientTrace:
-    """A short training in which one object of each cluster is shown as labelled.
+    """A short training in which some objects of each cluster are shown as labelled.
 
     What follows trains without the seeds: a network that kept them would end where
     seeds in bad places hold it.
     """
-    labelled = replace(problem.information, objects=seeds, labels=np.arange(len(seeds)))
+    labels = np.arange(len(seeds)) % focal_sets.n_clusters
+    labelled = replace(problem.information, objects=seeds, labels=labels)
     data, validation = problem.training_data(focal_sets, labelled)
     settings = problem.settings.short()
     return train(network, start, data, validation, settings, rng, _ignore)

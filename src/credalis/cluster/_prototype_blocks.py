@@ -19,8 +19,8 @@ from credalis.cluster._blockwise import (
     fit_blocks,
     started,
 )
-from credalis.cluster._prototype_base import State as Step
 from credalis.cluster._prototype_base import PrototypeClusterer, descend, transformed
+from credalis.cluster._prototype_base import State as Step
 from credalis.cluster._prototypes import Moments, sweep
 from credalis.cluster._starts import Solution
 from credalis.partition import adopt
