@@ -44,7 +44,8 @@ def predict_table(model: Any, X: Any, path: str | os.PathLike[str]) -> int:
     --------
     >>> from credalis.io import load, open_table, predict_table
     >>> model = load("model.credalis")  # doctest: +SKIP
-    >>> predict_table(model, open_table("rows.parquet"), "out.parquet")  # doctest: +SKIP
+    >>> table = open_table("rows.parquet")  # doctest: +SKIP
+    >>> predict_table(model, table, "out.parquet")  # doctest: +SKIP
     10000000
     """
     import pyarrow as pa

@@ -168,7 +168,7 @@ class BaseCredalClusterer(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Data.
+            Data; of a Dask collection `transform` gives the masses.
 
         Returns
         -------
@@ -181,6 +181,8 @@ class BaseCredalClusterer(
 
     def predict(self, X):
         """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""
+        if hasattr(X, "__dask_graph__"):
+            return self._lazily(X, "predict")
         return self.predict_partition(X).labels.copy()
 
     def predict_proba(self, X):
@@ -188,11 +190,21 @@ class BaseCredalClusterer(
 
         Uniform for a row with all its mass on ∅.
         """
+        if hasattr(X, "__dask_graph__"):
+            return self._lazily(X, "predict_proba")
         return self.predict_partition(X).pignistic.copy()
 
     def transform(self, X):
         """Masses of the rows of X, shape (n_samples, n_focal_sets)."""
+        if hasattr(X, "__dask_graph__"):
+            return self._lazily(X, "transform")
         return self.predict_partition(X).masses.copy()
+
+    def _lazily(self, X, method):
+        """A Dask array that computes nothing before it is asked to."""
+        from credalis.distributed import lazily
+
+        return lazily(self, X, method)
 
     def get_feature_names_out(self, input_features=None):
         """Names of the focal sets, the columns of `transform`."""

@@ -205,8 +205,8 @@ class BlockTraining:
         Objects in a block.
     n_passes : int
         Passes over all rows.
-    n_updates : int
-        Updates in all passes, at which the rate of Adam is 0.
+    n_updates : int or None
+        Updates in all passes, at which the rate of Adam is 0; None: it does not fall.
     """
 
     model: Any
@@ -215,7 +215,7 @@ class BlockTraining:
     learning_rate: float
     batch_size: int
     n_passes: int
-    n_updates: int
+    n_updates: int | None
 
     @classmethod
     def of(cls, estimator: Any, model: Any, n_rows: int) -> "BlockTraining":
@@ -242,7 +242,7 @@ class BlockTraining:
         def update(parameters, gradient):
             nonlocal n_steps
             rate = self.learning_rate
-            if self.solver == "adam":
+            if self.solver == "adam" and self.n_updates is not None:
                 rate *= cosine_schedule(n_steps, self.n_updates)
             optimizer.step(parameters, gradient, learning_rate=rate)
             n_steps += 1
