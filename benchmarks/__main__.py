@@ -39,6 +39,8 @@ BENCHMARKS = {
 EXPERIMENTS = {
     "command_line": command_line.run,
     "constrained": constrained.run,
+    "dask_speedup": dask_speedup.run,
+    "out_of_core": out_of_core.run,
     "suggestions": suggestions.run,
 }
 ALL = BENCHMARKS | EXPERIMENTS
