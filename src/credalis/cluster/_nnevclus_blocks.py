@@ -43,7 +43,7 @@ _LEARNING_RATES = {"adam": 0.003, "rmsprop": 0.001}
 _N_PASSES = 1
 
 # Updates of the start on the sample, and objects whose k-means centres seed it.
-_START_UPDATES = 1500
+_START_UPDATES = 1000
 _SEED_ROWS = 5000
 _N_KMEANS = 20
 _N_SEEDS = 20
