@@ -48,8 +48,12 @@ def predict_table(model: Any, X: Any, path: str | os.PathLike[str]) -> int:
     >>> predict_table(model, table, "out.parquet")  # doctest: +SKIP
     10000000
     """
-    import pyarrow as pa
-
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise ImportError(
+            'tables in files need pyarrow: pip install "credalis[parquet]"'
+        ) from error
     check_is_fitted(model)
     output_format(path)
     check_writable(path)
