@@ -8,6 +8,7 @@ from benchmarks import (
     bootclus,
     command_line,
     constrained,
+    dask_speedup,
     ecm,
     eknnclus,
     evclus,
@@ -15,6 +16,7 @@ from benchmarks import (
     indices,
     metric_learning,
     nnevclus,
+    out_of_core,
     prototypes,
     relational,
     streams,
@@ -38,6 +40,8 @@ BENCHMARKS = {
 EXPERIMENTS = {
     "command_line": command_line.run,
     "constrained": constrained.run,
+    "dask_speedup": dask_speedup.run,
+    "out_of_core": out_of_core.run,
     "streams": streams.run,
     "suggestions": suggestions.run,
 }

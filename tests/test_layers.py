@@ -20,13 +20,13 @@ LAYERS = [
         "dissimilarity",
         "tables",
     },
-    {"partition"},
+    {"checkpoints", "partition", "sources"},
     {"objectives", "peaks", "metric_learning"},
     {"network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
-    {"tabular"},
-    {"_compare", "io", "model_selection", "report", "streaming"},
+    {"_predictions", "tabular"},
+    {"_compare", "distributed", "io", "model_selection", "report", "streaming"},
     {"cli"},
     {"__main__"},
 ]
@@ -34,6 +34,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 OPTIONAL = {
     "click",
+    "distributed",
     "matplotlib",
     "pandas",
     "polars",

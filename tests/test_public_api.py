@@ -37,9 +37,11 @@ PUBLIC = {
 }
 SUBPACKAGES = [
     "belief",
+    "checkpoints",
     "cluster",
     "constraints",
     "datasets",
+    "distributed",
     "metric_learning",
     "metrics",
     "model_selection",
@@ -49,6 +51,7 @@ SUBPACKAGES = [
     "partition",
     "peaks",
     "plots",
+    "sources",
     "streaming",
     "tables",
     "tabular",

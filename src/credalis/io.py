@@ -7,9 +7,10 @@ from typing import Any
 import credalis.cluster
 import credalis.tabular  # noqa: F401
 from credalis import _archive
+from credalis._predictions import predict_table
 from credalis.tables import open_table
 
-__all__ = ["load", "open_table"]
+__all__ = ["load", "open_table", "predict_table"]
 
 
 def load(path: str | PathLike[str]) -> Any:

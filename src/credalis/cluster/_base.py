@@ -1,6 +1,5 @@
 """What all estimators share: validation, restarts, fitted attributes, files."""
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from os import PathLike
@@ -9,17 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_number
 from credalis.belief import FocalSets
+from credalis.cluster._blockwise import source_of
 from credalis.cluster._scale import count_distinct
 from credalis.cluster._starts import Solution, best_start, one_thread
-from credalis.exceptions import CollapseWarning, OutlierWarning
+from credalis.cluster._warnings import ResultWarnings
 from credalis.partition import adopt
+from credalis.sources import ArraySource, Source
 
 FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
 
@@ -28,12 +28,9 @@ _MAX_CLUSTERS_WITH_ALL_PAIRS = 4
 
 _DEFAULT_N_INIT = 5
 
-# Prototypes closer than this, relative to the spread of the data, have collapsed.
-_COLLAPSED = 1e-3
-
 
 class BaseCredalClusterer(
-    ClusterMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+    ResultWarnings, ClusterMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
 ):
     """Base of the evidential clustering estimators.
 
@@ -41,8 +38,7 @@ class BaseCredalClusterer(
     are (`_predict_masses`); everything around it is done here.
     """
 
-    _outlier_advice = "scale the data"
-    _collapse_advice = "Lower beta, it is {beta:g}"
+    _reads_blocks = False
 
     @abstractmethod
     def _solve(
@@ -122,10 +118,37 @@ class BaseCredalClusterer(
         """
         return self._fit(X)
 
-    def _fit(self, X: Any, **side_information: Any) -> "BaseCredalClusterer":
+    def _fit_blocks(self, source: Source, checkpoint: Any) -> None:
+        """Fit to data that are read in blocks, without results for the objects."""
+        raise NotImplementedError
+
+    def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
+        """Whether there are so many objects that they are read in blocks."""
+        return False
+
+    def _fit(
+        self, X: Any, checkpoint: Any = None, **side_information: Any
+    ) -> "BaseCredalClusterer":
         """Validate, run all starts, keep the best, store it."""
+        if hasattr(X, "__dask_graph__"):
+            from credalis.distributed import fit_distributed
+
+            fit_distributed(self, X, checkpoint, side_information)
+            return self
+        source = source_of(self, X, checkpoint, side_information)
+        if source is not None:
+            self._fit_blocks(source, checkpoint)
+            return self
         X = self._validate(X)
         self._check_parameters()
+        is_informed = any(value is not None for value in side_information.values())
+        if checkpoint is not None or self._is_for_blocks(X, is_informed):
+            names = getattr(self, "feature_names_in_", None)
+            self._fit_blocks(ArraySource(X, names), checkpoint)
+            with one_thread():
+                self.partition_ = adopt(self._predict_masses(X), self.focal_sets_)
+            self.labels_ = self.partition_.labels.copy()
+            return self
         self._check_enough_objects(X)
         rng = check_random_state(self.random_state)
         focal_sets = self._first_focal_sets()
@@ -153,7 +176,7 @@ class BaseCredalClusterer(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Data.
+            Data; of a Dask collection `transform` gives the masses.
 
         Returns
         -------
@@ -166,6 +189,8 @@ class BaseCredalClusterer(
 
     def predict(self, X):
         """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""
+        if hasattr(X, "__dask_graph__"):
+            return self._lazily(X, "predict")
         return self.predict_partition(X).labels.copy()
 
     def predict_proba(self, X):
@@ -173,11 +198,21 @@ class BaseCredalClusterer(
 
         Uniform for a row with all its mass on ∅.
         """
+        if hasattr(X, "__dask_graph__"):
+            return self._lazily(X, "predict_proba")
         return self.predict_partition(X).pignistic.copy()
 
     def transform(self, X):
         """Masses of the rows of X, shape (n_samples, n_focal_sets)."""
+        if hasattr(X, "__dask_graph__"):
+            return self._lazily(X, "transform")
         return self.predict_partition(X).masses.copy()
+
+    def _lazily(self, X, method):
+        """A Dask array that computes nothing before it is asked to."""
+        from credalis.distributed import lazily
+
+        return lazily(self, X, method)
 
     def get_feature_names_out(self, input_features=None):
         """Names of the focal sets, the columns of `transform`."""
@@ -308,55 +343,6 @@ class BaseCredalClusterer(
             # Other numbers would need other sets than those the user asked for.
             return solution, focal_sets
         return solution.renumbered(new_labels, np.arange(len(renamed))), renamed
-
-    def _warn_of_collapse(
-        self, separation: float, spread: float, *, is_collapsing: bool = False
-    ) -> None:
-        """Warn if the prototypes of all clusters are the same point, or could be."""
-        is_collapsed = separation < _COLLAPSED * spread
-        if self.n_clusters == 1 or not (is_collapsed or is_collapsing):
-            return
-        state = "coincide" if is_collapsed else "might as well coincide"
-        warnings.warn(
-            f"the prototypes of all clusters {state} (largest distance "
-            f"{separation:.3g}, spread of the data {spread:.3g}): the partition says "
-            "next to nothing about the data. "
-            + self._collapse_advice.format(**self.get_params(deep=False)),
-            CollapseWarning,
-            stacklevel=5,
-        )
-
-    def _warn(self, solution: Solution, n_iter: int) -> None:
-        if solution.is_interrupted:
-            warnings.warn(
-                f"{type(self).__name__} was interrupted: the result is the best found "
-                "until then",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        elif not solution.trace.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in max_iter={n_iter} "
-                "iterations: increase max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        if getattr(self, "n_clusters", None) == 1:
-            # scikit-learn's own checks fit every clusterer with one cluster, so that
-            # this cannot be an error.
-            warnings.warn(
-                "n_clusters=1 tells only outliers from the rest: n_clusters should be "
-                ">= 2",
-                UserWarning,
-                stacklevel=4,
-            )
-        share = self.partition_.is_outlier.mean()
-        if share > 0.5:
-            warnings.warn(
-                f"{share:.0%} of the objects are outliers: {self._outlier_advice}",
-                OutlierWarning,
-                stacklevel=4,
-            )
 
 
 def _with_neighboring_pairs(

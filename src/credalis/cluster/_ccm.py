@@ -4,11 +4,11 @@ import numpy as np
 
 from credalis._checks import check_integer, check_number
 from credalis.belief import FocalSets
-from credalis.cluster._prototype_base import PrototypeClusterer
+from credalis.cluster._prototype_blocks import PrototypeBlocks
 from credalis.cluster._prototypes import PrototypeModel
 
 
-class CCM(PrototypeClusterer):
+class CCM(PrototypeBlocks):
     """Credal c-means: a set of clusters is near an object that is near all of them.
 
     Minimises

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from credalis._checks import check_number
 from credalis.belief import FocalSets
-from credalis.cluster._prototype_base import PrototypeClusterer
+from credalis.cluster._prototype_blocks import PrototypeBlocks
 from credalis.cluster._prototypes import (
     Moments,
     PrototypeModel,
@@ -16,7 +16,7 @@ from credalis.cluster._prototypes import (
 )
 
 
-class ECM(PrototypeClusterer):
+class ECM(PrototypeBlocks):
     """Evidential c-means: prototypes for the clusters and for sets of clusters.
 
     Minimises

@@ -4,6 +4,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._geometry import RelationalInput, fitted_geometry
+from credalis.cluster._nnevclus_blocks import NetworkBlocks
 from credalis.cluster._nnevclus_engine import validate
 from credalis.cluster._nnevclus_files import NetworkFiles
 from credalis.cluster._nnevclus_problem import (
@@ -21,7 +22,7 @@ from credalis.objectives import cross_stress
 _DEFAULT_N_INIT = 5
 
 
-class NNEVCLUS(NetworkFiles, RelationalInput, BaseCredalClusterer):
+class NNEVCLUS(NetworkFiles, NetworkBlocks, RelationalInput, BaseCredalClusterer):
     """Neural network-based evidential clustering.
 
     A multilayer perceptron maps the attributes of an object to its masses. It is
@@ -258,12 +259,13 @@ default="auto"
         partial_labels=None,
         must_link=None,
         cannot_link=None,
+        checkpoint=None,
     ):
         """Cluster the rows of X.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), source or Dask collection
             Data, or with ``metric="precomputed"`` a square matrix of dissimilarities.
             With a module objects may have any shape.
         y : ignored
@@ -276,6 +278,8 @@ default="auto"
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Row numbers of objects known to be in the same cluster, and in different
             ones.
+        checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
+            File to continue from; X is read in blocks, as beyond 200 000 objects.
 
         Returns
         -------
@@ -285,6 +289,7 @@ default="auto"
             del self._stream
         return self._fit(
             X,
+            checkpoint,
             dissimilarities=dissimilarities,
             partial_labels=partial_labels,
             must_link=must_link,

@@ -1,6 +1,7 @@
 """Objects that stand for the clusters when NNEVCLUS starts."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,14 @@ _MAX_PEAK_OBJECTS = 10_000
 
 # Of EVCLUS for seeds: late sweeps move small masses, not the best object of a cluster.
 _SEED_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class SeedRows:
+    """Row numbers of several seeds for each cluster, the clusters in turn."""
+
+    rows: NDArray[np.intp]
+
 
 INITS = ("random", "peaks", "evclus", "k-means++")
 
@@ -40,6 +49,8 @@ def fixed_seeds(
         if init == "evclus":
             return _most_plausible(geometry, scale, n_clusters, rng)
         return None
+    if isinstance(init, SeedRows):
+        return init.rows
     values = np.asarray(init)
     if values.ndim == 1:
         return check_rows(values, len(X), n_clusters)

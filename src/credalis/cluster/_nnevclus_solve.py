@@ -99,9 +99,9 @@ def solve(
                 problem.geometry, problem.inputs, focal_sets.n_clusters, rng
             )
         if seeds is not None:
-            seeded = replace(
-                problem.information, objects=seeds, labels=np.arange(len(seeds))
-            )
+            # There may be several for each cluster, the clusters in turn.
+            labels = np.arange(len(seeds)) % focal_sets.n_clusters
+            seeded = replace(problem.information, objects=seeds, labels=labels)
             first = show_labels(network, start, problem, focal_sets, seeded, rng)
         elif problem.information.has_constraints and rng.randint(2):
             first = _without_pairs(network, start, problem, focal_sets, rng)

@@ -171,7 +171,7 @@ class PrototypeClusterer(BaseCredalClusterer):
             refuse_unused(self, information, uses_pairs=self._uses_pairs)
         else:
             transformer = fit_transformer(self.metric, X, rng, information)
-        Z = _transformed(transformer, X)
+        Z = transformed(transformer, X)
         start = self._fixed_start(X, Z, transformer)
         delta, candidates = self.delta, None
         if start is None or isinstance(delta, str):
@@ -193,7 +193,7 @@ class PrototypeClusterer(BaseCredalClusterer):
                 f"init must have shape (n_clusters, n_features) = "
                 f"({self.n_clusters}, {X.shape[1]}), got {centers.shape}"
             )
-        return _transformed(transformer, centers)
+        return transformed(transformer, centers)
 
     def _peaks(self, X):
         return X[belief_peaks(X, self.n_clusters)]
@@ -270,7 +270,7 @@ class PrototypeClusterer(BaseCredalClusterer):
     def _predict_masses(self, X):
         model = self._model(self.focal_sets_, self.delta_)
         where = places(self.centers_, self.metrics_, model)
-        return masses(_transformed(self.transformer_, X), where, model)
+        return masses(transformed(self.transformer_, X), where, model)
 
 
 def descend(
@@ -283,16 +283,20 @@ def descend(
     tol: float,
     max_iter: int,
     report: Callable[[int, float], None] | None = None,
+    begin: Callable[[State], None] | None = None,
 ) -> Trace[State]:
     """Masses, prototypes and metrics in turn, each exactly, so that J never increases.
 
     The loss of an iteration is J at its prototypes, its metrics and the masses that
-    fit them best.
+    fit them best. ``begin`` is called with the state that an iteration starts from,
+    after its masses have been updated.
     """
 
     def step(state: State) -> tuple[State, float]:
         centers, metrics = state.next_centers, state.next_metrics
         sums, held = update_masses(places(centers, metrics, model), state.held)
+        if begin is not None:
+            begin(state)
         moved = centers
         if moves_centers:
             moved = updated_centers(sums, model, centers, metrics)
@@ -305,7 +309,7 @@ def descend(
     return iterate(step, start, tol=tol, max_iter=max_iter, report=report)
 
 
-def _transformed(transformer: Any, X: Array) -> Array:
+def transformed(transformer: Any, X: Array) -> Array:
     """X in the space of the transformer, X itself without one."""
     if transformer is None:
         return X

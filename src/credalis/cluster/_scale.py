@@ -49,7 +49,7 @@ def robust_scale(
     sample = X
     if len(X) > _MAX_SAMPLE:
         sample = X[rng.choice(len(X), _MAX_SAMPLE, replace=False)]
-    core = _without_isolated(sample, n_clusters)
+    core = without_isolated(sample, n_clusters)
     kmeans = KMeans(n_clusters, n_init=3, random_state=rng).fit(core)
     squared = cdist(X, kmeans.cluster_centers_, "sqeuclidean").min(axis=1)
     ordinary = np.quantile(squared, _ORDINARY_SHARE)
@@ -79,7 +79,7 @@ def count_distinct(X: NDArray[np.float64], enough: int) -> int:
         n_rows *= 4
 
 
-def _without_isolated(X: NDArray[np.float64], n_clusters: int) -> NDArray[np.float64]:
+def without_isolated(X: NDArray[np.float64], n_clusters: int) -> NDArray[np.float64]:
     """X without the rows whose k-th neighbour is farthest away, clusters permitting."""
     n_neighbors = min(_MAX_NEIGHBORS, len(X) // (2 * n_clusters))
     if n_neighbors == 0:

@@ -1,0 +1,82 @@
+"""One and two worker processes of Dask on 10^6 rows: time of the fit, same bits."""
+
+import os
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.harness import Skipped
+from benchmarks.out_of_core import draw
+from credalis import NNEVCLUS
+
+N_ROWS = int(float(os.environ.get("CREDALIS_ROWS", 1e6)))
+N_PARTITIONS = 8
+N_PASSES = 5
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Seconds of a fit by the clock."""
+
+    work: str
+    seconds: float
+    speed_up: float
+    ari: float
+
+    HEADER = ("work", "clock [s]", "speed-up", "ARI")
+
+    @property
+    def cells(self):
+        return (
+            self.work,
+            f"{self.seconds:.1f}",
+            f"{self.speed_up:.2f}",
+            f"{self.ari:.4f}",
+        )
+
+
+def run():
+    try:
+        import dask.array as da
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise Skipped("dask and distributed are not installed") from error
+    print(f"load of the machine: {os.getloadavg()}")
+    fits, masses, alone = [], [], None
+    test, y = draw(20_000, 1)
+    for n_workers in (1, 2):
+        with (
+            LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, dashboard_address=None
+            ) as cluster,
+            Client(cluster),
+        ):
+            blocks = [
+                da.from_delayed(part, (N_ROWS // N_PARTITIONS, 10), dtype=float)
+                for part in _parts()
+            ]
+            X = da.concatenate(blocks).persist()
+            X.sum().compute()
+            start = time.monotonic()
+            model = NNEVCLUS(15, max_iter=N_PASSES, random_state=0).fit(X)
+            seconds = time.monotonic() - start
+        alone = alone or seconds
+        masses.append(model.transform(test))
+        ari = adjusted_rand_score(y, model.predict(test))
+        work = f"{N_ROWS} rows, {N_PASSES} passes, {n_workers} workers"
+        fits.append(Fit(work, seconds, alone / seconds, ari))
+    print("same bits:", np.array_equal(*masses))
+    return fits
+
+
+def _parts():
+    from dask import delayed
+
+    make = delayed(_rows)
+    return [make(N_ROWS // N_PARTITIONS, [7, k]) for k in range(N_PARTITIONS)]
+
+
+def _rows(n_rows, seed):
+    return draw(n_rows, seed)[0]

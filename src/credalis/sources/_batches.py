@@ -1,0 +1,169 @@
+"""Batches from anywhere as a source."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from credalis.sources._base import Array, Source
+from credalis.tables import Table, as_matrix
+
+
+class BatchSource(Source):
+    """Batches of rows that an iterable, or a function that returns one, gives.
+
+    Rows are mixed inside a buffer only (209 715 rows for ten columns): give batches in
+    an order in which neighbours are as different as the data are.
+
+    Parameters
+    ----------
+    batches : iterable, or function without arguments that returns an iterable
+        Batches are arrays of shape (n_batch_rows, n_features), data frames or record
+        batches of pyarrow, all with the same columns. What can be iterated over only
+        once, as a generator, is enough for `sample` or one pass alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from credalis.sources import BatchSource
+    >>> source = BatchSource(lambda: (np.full((3, 2), k) for k in range(4)))
+    >>> sum(len(batch) for batch in source.batches()), source.n_rows
+    (12, 12)
+    """
+
+    def __init__(self, batches: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:
+        if not callable(batches) and not isinstance(batches, Iterable):
+            raise ValueError(
+                "batches must be an iterable or a function that returns one, got "
+                f"{type(batches).__name__}"
+            )
+        self._given = batches
+        self.is_repeatable = not isinstance(batches, Iterator)
+        self.n_rows = None
+        stream = iter(self._open())
+        first = next(stream, None)
+        if first is None:
+            raise ValueError("X must hold at least one batch, got none")
+        self.feature_names = _names(first)
+        self._first = as_numbers(first)
+        if self._first.ndim != 2:
+            raise ValueError(
+                "X must give batches of shape (n_rows, n_features), the first has "
+                f"shape {self._first.shape}"
+            )
+        self.n_features = self._first.shape[1]
+        self._rest: Iterator[Any] | None = None if self.is_repeatable else stream
+
+    def fingerprint(self) -> str:
+        """Names of the columns and the first batch."""
+        digest = sha256(repr((self.n_features, self.feature_names)).encode())
+        digest.update(np.ascontiguousarray(self._first).tobytes())
+        return digest.hexdigest()
+
+    def _open(self) -> Iterable[Any]:
+        return self._given() if callable(self._given) else self._given
+
+    def _parts(self, max_rows: int) -> Iterator[Array]:
+        stream: Iterable[Any] = self._open() if self.is_repeatable else ()
+        if not self.is_repeatable:
+            if self._rest is None:
+                raise ValueError(
+                    "X must be read a second time, but it is an iterator that has come "
+                    "to its end: give a function that returns a new one"
+                )
+            stream, self._rest = chain([self._first], self._rest), None
+        for batch in stream:
+            names = _names(batch)
+            if names != self.feature_names:
+                raise ValueError(
+                    "X must have the same columns in all batches, got "
+                    f"{names} after {self.feature_names}"
+                )
+            yield as_numbers(batch)
+
+
+class TableSource(Source):
+    """Columns of a table that `credalis.io.open_table` has opened.
+
+    A Parquet file or folder becomes a `ParquetSource` in `as_source`; this is for
+    all other formats, whose rows are read in their order and mixed inside a buffer only
+    (209 715 rows for ten columns).
+
+    Parameters
+    ----------
+    table : Table
+        What `open_table` returned.
+    columns : sequence of str, default=None
+        Names of columns; None: all.
+    """
+
+    def __init__(self, table: Table, columns: Sequence[str] | None = None) -> None:
+        self.feature_names = check_columns(table, columns)
+        self.name = table.name
+        self.n_rows = table.n_rows
+        self.n_features = len(self.feature_names)
+        self.is_repeatable = table.is_repeatable
+        self._table = table
+        self._is_read = False
+
+    def fingerprint(self) -> str:
+        """Name and number of rows, names of the columns, and the first rows."""
+        digest = sha256(repr((self.n_rows, self.feature_names)).encode())
+        if self.is_repeatable:
+            first: Array = next(self._parts(1024), np.empty(0))
+            digest.update(np.ascontiguousarray(first).tobytes())
+        return digest.hexdigest()
+
+    def _parts(self, max_rows: int) -> Iterator[Array]:
+        if self._is_read and not self.is_repeatable:
+            raise ValueError(
+                f"{self.name} must be read a second time, but it is a pipe: save it "
+                "in a file"
+            )
+        self._is_read = True
+        assert self.feature_names is not None
+        for batch in self._table.batches(self.feature_names, max_rows=max_rows):
+            yield as_matrix(batch, self.feature_names)
+
+
+def check_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of the columns wanted, all of which must hold numbers."""
+    names = table.columns if columns is None else table.check_columns(columns)
+    if not names:
+        raise ValueError(f"{table.name} must have at least one column")
+    for name in names:
+        if table.kinds[name] != "number":
+            raise ValueError(
+                f"{table.name} must hold numbers, its column {name!r} holds "
+                f"{table.kinds[name]}: name the columns to use, "
+                "credalis.sources.from_table(table, columns=[...])"
+            )
+    return tuple(names)
+
+
+def as_numbers(batch: Any) -> Array:
+    """An array, data frame or record batch as an array of float64."""
+    if _is_record_batch(batch):
+        return as_matrix(batch)
+    values = np.asarray(batch)
+    if values.dtype.kind not in "biuf":
+        try:
+            return values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X must hold numbers in all batches: {error}") from error
+    return values.astype(np.float64, copy=False)
+
+
+def _names(batch: Any) -> tuple[str, ...] | None:
+    if _is_record_batch(batch):
+        return tuple(batch.schema.names)
+    columns = getattr(batch, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return tuple(columns)
+
+
+def _is_record_batch(batch: Any) -> bool:
+    return hasattr(batch, "schema") and hasattr(batch, "num_rows")

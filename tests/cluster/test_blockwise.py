@@ -1,0 +1,330 @@
+"""Fits to data that are read in blocks."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
+
+from credalis import CCM, ECM, EVCLUS, NNEVCLUS, FocalSets, load
+from credalis.checkpoints import Checkpoint
+from credalis.exceptions import OutlierWarning
+from credalis.sources import ArraySource, BatchSource
+
+N_CLUSTERS = 4
+SMALL = {"n_clusters": N_CLUSTERS, "focal_sets": "singletons", "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(
+        12_000, n_features=3, centers=N_CLUSTERS, cluster_std=1.0, random_state=3
+    )
+
+
+@pytest.fixture(autouse=True)
+def short_starts(monkeypatch):
+    """Clusters that are this easy to tell apart are found in fewer updates."""
+    monkeypatch.setattr("credalis.cluster._nnevclus_blocks._START_UPDATES", 200)
+    monkeypatch.setattr("credalis.cluster._blockwise.SAMPLE_ROWS", 3000)
+
+
+def masses(model, X):
+    return model.predict_partition(X).masses
+
+
+def test_network_from_a_source_finds_the_clusters(blobs):
+    X, y = blobs
+    model = NNEVCLUS(**SMALL).fit(ArraySource(X))
+    assert adjusted_rand_score(y, model.predict(X)) > 0.97
+    assert not hasattr(model, "partition_")
+    assert not hasattr(model, "labels_")
+    assert model.n_features_in_ == 3
+    assert model.n_iter_ == 1
+    assert len(model.history_) == 1
+    assert 0 < model.stress_ < 0.05
+    assert model.score(X) == pytest.approx(-model.stress_, rel=0.2)
+
+
+@pytest.mark.parametrize("estimator", [NNEVCLUS, ECM, CCM])
+def test_all_forms_of_the_same_rows_agree(estimator, blobs, tmp_path):
+    X, y = blobs
+    np.save(tmp_path / "rows.npy", X)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    model = estimator(**SMALL).fit(ArraySource(X))
+    again = estimator(**SMALL).fit(ArraySource(mapped))
+    np.testing.assert_array_equal(masses(model, X), masses(again, X))
+    batches = estimator(**SMALL).fit(np.array_split(X, 7))
+    assert adjusted_rand_score(y, batches.predict(X)) > 0.97
+
+
+@pytest.mark.parametrize("estimator", [ECM, CCM])
+def test_prototypes_from_blocks_are_those_of_all_objects(estimator, blobs):
+    X, _ = blobs
+    whole = estimator(**SMALL, tol=1e-10).fit(X)
+    blocks = estimator(**SMALL, tol=1e-10, delta=whole.delta_).fit(ArraySource(X))
+    order = [
+        np.square(whole.centers_ - center).sum(axis=1).argmin()
+        for center in blocks.centers_
+    ]
+    assert sorted(order) == list(range(N_CLUSTERS))
+    np.testing.assert_allclose(blocks.centers_, whole.centers_[order], atol=1e-4)
+    assert blocks.loss_ == pytest.approx(whole.loss_, rel=1e-8)
+
+
+def test_adaptive_metric_and_transformer_from_blocks(blobs):
+    X, y = blobs
+    for metric in ("adaptive", StandardScaler()):
+        model = ECM(**SMALL, metric=metric).fit(ArraySource(X))
+        assert adjusted_rand_score(y, model.predict(X)) > 0.95
+    model = NNEVCLUS(**SMALL, metric=StandardScaler()).fit(ArraySource(X))
+    assert adjusted_rand_score(y, model.predict(X)) > 0.95
+
+
+def test_novelty_and_two_steps_from_blocks(blobs):
+    X, y = blobs
+    model = NNEVCLUS(N_CLUSTERS, novelty_detector="ocsvm", random_state=0)
+    model.fit(ArraySource(X))
+    assert model.predict_partition([[500.0, 500.0, 500.0]]).outlier_mass[0] > 0.5
+    two = NNEVCLUS(N_CLUSTERS, focal_sets="two-step", random_state=0)
+    two.fit(ArraySource(X))
+    assert len(two.focal_sets_) > N_CLUSTERS + 2
+    assert adjusted_rand_score(y, two.predict(X)) > 0.95
+
+
+def test_given_centres_fix_the_numbers(blobs):
+    X, y = blobs
+    centers = np.array([X[y == k].mean(axis=0) for k in range(N_CLUSTERS)])
+    model = NNEVCLUS(**SMALL, init=centers).fit(ArraySource(X))
+    assert (model.predict(X) == y).mean() > 0.95
+
+
+def test_large_arrays_are_read_in_blocks_and_keep_their_objects(monkeypatch, blobs):
+    X, y = blobs
+    monkeypatch.setattr("credalis.cluster._nnevclus_blocks.MAX_WHOLE", 5000)
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = NNEVCLUS(**SMALL).fit(frame)
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+    assert adjusted_rand_score(y, model.labels_) > 0.97
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    source = NNEVCLUS(**SMALL).fit(ArraySource(X))
+    np.testing.assert_array_equal(masses(source, X), model.partition_.masses)
+    labels = np.full(len(X), -1)
+    labels[:3] = y[:3]
+    assert hasattr(NNEVCLUS(**SMALL, max_iter=1).fit(X, partial_labels=labels), "loss_")
+
+
+def test_model_from_a_source_can_be_saved(blobs, tmp_path):
+    X, _ = blobs
+    model = NNEVCLUS(**SMALL).fit(BatchSource(np.array_split(X, 5)))
+    model.save(tmp_path / "model.credalis")
+    np.testing.assert_array_equal(
+        masses(load(tmp_path / "model.credalis"), X), masses(model, X)
+    )
+
+
+def test_a_second_fit_leaves_nothing_of_the_first(blobs):
+    X, _ = blobs
+    model = ECM(**SMALL).fit(X[:500])
+    model.fit(ArraySource(X))
+    assert not hasattr(model, "labels_")
+
+
+def test_warns_of_outliers(blobs):
+    X, _ = blobs
+    with pytest.warns(OutlierWarning, match="increase delta"):
+        ECM(**SMALL, delta=1e-3).fit(ArraySource(X))
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "arguments", "message"),
+    [
+        (NNEVCLUS(4), iter, {}, "readable more than once"),
+        (EVCLUS(4), ArraySource, {}, "needs all objects at once"),
+        (NNEVCLUS(4, metric="precomputed"), ArraySource, {}, "precomputed"),
+        (NNEVCLUS(4, solver="lbfgs"), ArraySource, {}, "solver must be"),
+        (NNEVCLUS(4, warm_start=True), ArraySource, {}, "warm_start must be False"),
+        (NNEVCLUS(4, init=[0, 1, 2, 3]), ArraySource, {}, "init must be a name"),
+        (NNEVCLUS(4), ArraySource, {"must_link": [(0, 1)]}, "must_link must be None"),
+        (ECM(4), ArraySource, {"partial_labels": [0]}, "partial_labels must be None"),
+        (NNEVCLUS(4), ArraySource, {"checkpoint": 3}, "checkpoint must be a path"),
+        (NNEVCLUS(4), ArraySource, {"checkpoint": "x"}, "random_state must be an int"),
+        (
+            NNEVCLUS(4, focal_sets=FocalSets.singletons(3)),
+            ArraySource,
+            {},
+            "focal_sets must be about",
+        ),
+    ],
+)
+def test_what_cannot_be_done_in_blocks_is_refused(
+    model, data, arguments, message, blobs
+):
+    X = blobs[0][:300]
+    with pytest.raises(ValueError, match=message):
+        model.fit(data([X, X]) if data is iter else data(X), **arguments)
+
+
+# Checkpoints
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+def dying_after(n_writes, monkeypatch):
+    """Let a fit end right after its n-th checkpoint."""
+    write, n_written = Checkpoint.write, 0
+
+    def write_and_die(self, state):
+        nonlocal n_written
+        write(self, state)
+        n_written += 1
+        if n_written == n_writes:
+            raise KilledError
+
+    monkeypatch.setattr(Checkpoint, "write", write_and_die)
+
+
+@pytest.mark.parametrize("estimator", [NNEVCLUS, ECM, CCM])
+@pytest.mark.parametrize("n_writes", [1, 2, 4])
+def test_continues_with_the_same_bits(
+    estimator, n_writes, blobs, tmp_path, monkeypatch
+):
+    X, _ = blobs
+    parameters = dict(SMALL, max_iter=3) if estimator is NNEVCLUS else dict(SMALL)
+    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 12_000)
+    monkeypatch.setattr("credalis.sources._arrays._PIECE_ROWS", 500)
+    if estimator is not NNEVCLUS:
+        # So that passes over the data have something left to do.
+        parameters["tol"] = 1e-12
+    undisturbed = estimator(**parameters).fit(ArraySource(X))
+    path = tmp_path / "fit.checkpoint"
+    with monkeypatch.context() as patch:
+        dying_after(n_writes, patch)
+        with pytest.raises(KilledError):
+            estimator(**parameters).fit(
+                ArraySource(X), checkpoint=Checkpoint(path, seconds=0)
+            )
+    assert path.exists()
+    continued = estimator(**parameters).fit(
+        ArraySource(X), checkpoint=Checkpoint(path, seconds=0)
+    )
+    np.testing.assert_array_equal(masses(continued, X), masses(undisturbed, X))
+    np.testing.assert_array_equal(continued.history_, undisturbed.history_)
+    assert continued.n_iter_ == undisturbed.n_iter_
+
+
+def test_a_fit_that_has_ended_is_not_made_again(blobs, tmp_path, monkeypatch):
+    X, _ = blobs
+    path = tmp_path / "fit.checkpoint"
+    first = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=Checkpoint(path, 0))
+    monkeypatch.setattr(
+        "credalis.cluster._nnevclus_blocks.BlockTraining.on", None
+    )  # would fail if it were called
+    again = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=path)
+    np.testing.assert_array_equal(masses(first, X), masses(again, X))
+
+
+def test_checkpoint_of_an_array_keeps_its_objects(blobs, tmp_path):
+    X, _ = blobs
+    model = NNEVCLUS(**SMALL).fit(X, checkpoint=tmp_path / "fit.checkpoint")
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+
+
+def test_checkpoint_of_another_fit_is_refused(blobs, tmp_path):
+    X, _ = blobs
+    path = tmp_path / "fit.checkpoint"
+    NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=path)
+    with pytest.raises(ValueError, match="other data: remove the file"):
+        NNEVCLUS(**SMALL).fit(ArraySource(X + 1), checkpoint=path)
+    with pytest.raises(ValueError, match="other parameters, batch_size='auto' instead"):
+        NNEVCLUS(**SMALL, batch_size=50).fit(ArraySource(X), checkpoint=path)
+    with pytest.raises(ValueError, match="fit of NNEVCLUS, not of ECM"):
+        ECM(**SMALL).fit(ArraySource(X), checkpoint=path)
+    ECM(**SMALL).fit(X).save(path)
+    with pytest.raises(ValueError, match="is not a checkpoint"):
+        ECM(**SMALL).fit(ArraySource(X), checkpoint=path)
+    path.write_bytes(b"rubbish")
+    with pytest.raises(ValueError, match="not a file saved by credalis"):
+        ECM(**SMALL).fit(ArraySource(X), checkpoint=path)
+
+
+SCRIPT = """
+import sys, numpy as np
+import credalis.cluster._blockwise as blockwise
+import credalis.cluster._nnevclus_blocks as blocks
+import credalis.sources._base as base
+from credalis import NNEVCLUS
+from credalis.checkpoints import Checkpoint
+from credalis.sources import ArraySource
+blocks._START_UPDATES = 200
+blockwise.SAMPLE_ROWS = 3000
+base._BUFFER_ENTRIES = 20_000
+data, out, path = sys.argv[1:4]
+checkpoint = Checkpoint(path, seconds=0) if path else None
+print("begin", flush=True)
+X = np.load(data, mmap_mode="r")
+model = NNEVCLUS(4, focal_sets="singletons", max_iter=int(sys.argv[4]), random_state=0)
+model.fit(ArraySource(X), checkpoint=checkpoint)
+np.save(out, model.predict_partition(X).masses)
+"""
+
+
+def killed_at_random_moments(n_kills, n_passes, blobs, tmp_path):
+    """Masses of a fit that was killed n times, and of one that was not."""
+    X, _ = blobs
+    np.save(tmp_path / "rows.npy", X)
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(SCRIPT))
+
+    def command(out, checkpoint):
+        arguments = [tmp_path / "rows.npy", tmp_path / out, checkpoint, n_passes]
+        return [sys.executable, str(script), *map(str, arguments)]
+
+    start = time.monotonic()
+    subprocess.run(command("whole.npy", ""), check=True, capture_output=True)
+    lasted = time.monotonic() - start
+    rng = np.random.default_rng()
+    n_killed = 0
+    while n_killed < n_kills:
+        process = subprocess.Popen(
+            command("killed.npy", tmp_path / "fit.checkpoint"),
+            stdout=subprocess.PIPE,
+        )
+        process.stdout.readline()
+        try:
+            process.wait(timeout=rng.uniform(0, lasted / 3))
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            n_killed += 1
+        finally:
+            process.wait()
+            process.stdout.close()
+        if (tmp_path / "killed.npy").exists():
+            # It had come to its end: begin again, so that all kills hit a fit.
+            (tmp_path / "fit.checkpoint").unlink()
+            (tmp_path / "killed.npy").unlink()
+    subprocess.run(
+        command("killed.npy", tmp_path / "fit.checkpoint"),
+        check=True,
+        capture_output=True,
+    )
+    return np.load(tmp_path / "killed.npy"), np.load(tmp_path / "whole.npy")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
+@pytest.mark.parametrize(
+    ("n_kills", "n_passes"), [(2, 5), pytest.param(10, 30, marks=pytest.mark.slow)]
+)
+def test_killed_fit_ends_with_the_same_masses(n_kills, n_passes, blobs, tmp_path):
+    killed, whole = killed_at_random_moments(n_kills, n_passes, blobs, tmp_path)
+    np.testing.assert_array_equal(killed, whole)

@@ -1,0 +1,218 @@
+"""Fits and predictions on Dask collections."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from credalis import ECM, NNEVCLUS, compare
+from credalis.model_selection import search
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+pd = pytest.importorskip("pandas")
+
+SMALL = {
+    "n_clusters": 4,
+    "focal_sets": "singletons",
+    "batch_size": 50,
+    "random_state": 0,
+}
+# Dask and Tornado have warnings of their own at the end of a worker.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(9000, n_features=3, centers=4, cluster_std=1.0, random_state=3)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_samples():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("credalis.distributed.SAMPLE_ROWS", 2000)
+        yield
+
+
+@pytest.fixture(scope="module")
+def alone(blobs):
+    """Masses of a fit without any cluster of machines, in this process."""
+    X, _ = blobs
+    with dask.config.set(scheduler="synchronous"):
+        model = NNEVCLUS(**SMALL, max_iter=2).fit(da.from_array(X, chunks=(1500, 3)))
+    return model
+
+
+def masses(model, X):
+    return model.predict_partition(X).masses
+
+
+def cluster_of(n_workers):
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=50,
+    )
+
+
+def test_finds_the_clusters_and_keeps_no_objects(alone, blobs):
+    X, y = blobs
+    assert adjusted_rand_score(y, alone.predict(X)) > 0.97
+    assert not hasattr(alone, "partition_")
+    assert alone.n_iter_ == 2
+    assert alone.n_features_in_ == 3
+
+
+def test_partitioning_matters_and_threads_do_not(alone, blobs):
+    X, _ = blobs
+    with dask.config.set(scheduler="threads", num_workers=3):
+        same = NNEVCLUS(**SMALL, max_iter=2).fit(da.from_array(X, chunks=(1500, 3)))
+        other = NNEVCLUS(**SMALL, max_iter=2).fit(da.from_array(X, chunks=(3000, 2)))
+    np.testing.assert_array_equal(masses(alone, X), masses(same, X))
+    assert not np.array_equal(masses(alone, X), masses(other, X))
+
+
+def test_one_and_two_workers_and_a_killed_one_give_the_same_bits(alone, blobs):
+    X, _ = blobs
+    results = {}
+    for n_workers in (1, 2):
+        with cluster_of(n_workers) as cluster, distributed.Client(cluster):
+            lazy = da.from_array(X, chunks=(1500, 3))
+            results[n_workers] = NNEVCLUS(**SMALL, max_iter=2).fit(lazy)
+            if n_workers == 2:
+                results["killed"] = fit_and_kill(cluster, lazy)
+    for model in results.values():
+        np.testing.assert_array_equal(masses(model, X), masses(alone, X))
+
+
+def fit_and_kill(cluster, lazy):
+    """A fit during whose rounds a worker is killed by its process id."""
+    import credalis.distributed as module
+
+    averaged, is_killed = module._averaged, threading.Event()
+    victim = next(iter(cluster.workers.values())).pid
+
+    def averaged_and_killed(moving, results):
+        if not is_killed.is_set():
+            os.kill(victim, signal.SIGKILL)
+            is_killed.set()
+            time.sleep(0.5)
+        return averaged(moving, results)
+
+    module._averaged = averaged_and_killed
+    try:
+        return NNEVCLUS(**SMALL, max_iter=2).fit(lazy)
+    finally:
+        module._averaged = averaged
+        assert is_killed.is_set()
+
+
+def test_data_frames_and_names(blobs):
+    X, y = blobs
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    lazy = dd.from_pandas(frame, npartitions=5)
+    with dask.config.set(scheduler="synchronous"):
+        model = NNEVCLUS(**SMALL).fit(lazy)
+        assert list(model.feature_names_in_) == ["a", "b", "c"]
+        labels = model.predict(lazy)
+        assert isinstance(labels, da.Array)
+        np.testing.assert_array_equal(labels.compute(), model.predict(frame))
+        with pytest.raises(ValueError, match="in their order: a, b, c"):
+            model.predict(lazy[["c", "b", "a"]])
+        array = da.from_array(X, chunks=(2000, 3))
+        np.testing.assert_array_equal(
+            model.predict(array).compute(), model.predict(frame)
+        )
+    assert adjusted_rand_score(y, model.predict(frame)) > 0.97
+
+
+def test_predictions_are_lazy(alone, blobs):
+    X, _ = blobs
+    calls = []
+
+    def block(rows):
+        calls.append(len(rows))
+        return rows
+
+    lazy = da.from_array(X, chunks=(2500, 2)).rechunk({1: -1})
+    lazy = lazy.map_blocks(block, dtype=float, meta=np.empty((0, 3)))
+    labels, probabilities = alone.predict(lazy), alone.predict_proba(lazy)
+    transformed = alone.transform(lazy)
+    assert calls == []
+    assert labels.shape == (9000,)
+    assert transformed.shape == (9000, len(alone.focal_sets_))
+    with dask.config.set(scheduler="synchronous"):
+        np.testing.assert_array_equal(labels.compute(), alone.predict(X))
+        # Sums over a block of other size are rounded otherwise.
+        np.testing.assert_allclose(probabilities.compute(), alone.predict_proba(X))
+        np.testing.assert_allclose(transformed.compute(), alone.transform(X))
+    assert sum(calls) >= 3 * 9000
+
+
+def test_restarts_comparison_and_search_run_on_the_cluster(blobs):
+    from joblib import parallel_config
+
+    X = blobs[0][:300]
+    kept = {"n_clusters": 4, "n_init": 2, "random_state": 0}
+    here = ECM(**kept).fit(X)
+    with (
+        cluster_of(1) as cluster,
+        distributed.Client(cluster),
+        parallel_config(backend="dask"),
+    ):
+        there = ECM(**kept, n_jobs=2).fit(X)
+        table = compare(X, 4, methods=["ECM"], random_state=0)
+        found = search(
+            NNEVCLUS(**SMALL, max_iter=5, tol=1e-1),
+            {"weight_decay": [0.0, 0.1]},
+            X,
+            n_jobs=2,
+        )
+    np.testing.assert_array_equal(here.labels_, there.labels_)
+    assert len(table) == 1
+    assert found.best_params_["weight_decay"] in (0.0, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "message"),
+    [
+        (ECM(4), {}, "only NNEVCLUS is trained on partitions"),
+        (NNEVCLUS(4), {"checkpoint": "x"}, "checkpoint must be None"),
+        (NNEVCLUS(4), {"must_link": [(0, 1)]}, "must_link must be None"),
+        (NNEVCLUS(4, solver="lbfgs"), {}, "solver must be"),
+        (NNEVCLUS(10**4), {}, "n_clusters must not exceed"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(model, arguments, message, blobs):
+    lazy = da.from_array(blobs[0][:300], chunks=(100, 3))
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(ValueError, match=message),
+    ):
+        model.fit(lazy, **arguments)
+
+
+def test_bad_partitions_are_named(blobs):
+    X = blobs[0][:300].copy()
+    X[250, 1] = np.nan
+    with dask.config.set(scheduler="synchronous"):
+        with pytest.raises(ValueError, match="got nan in row 50, column 1"):
+            NNEVCLUS(4).fit(da.from_array(X, chunks=(100, 3)))
+        with pytest.raises(ValueError, match="two dimensions"):
+            NNEVCLUS(4).fit(da.ones(10, chunks=5))
+        text = dd.from_pandas(pd.DataFrame({"a": ["x", "y", "z"]}), npartitions=1)
+        with pytest.raises(ValueError, match="must hold numbers"):
+            NNEVCLUS(2).fit(text)
