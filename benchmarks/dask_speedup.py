@@ -18,14 +18,20 @@ N_PASSES = 5
 
 @dataclass(frozen=True)
 class Fit:
-    """Seconds of a fit by the clock."""
+    """Seconds of a fit: by the clock, and on the busiest path of processors.
+
+    The path is the client and the busiest worker. On a machine that has other work to
+    do the clock counts that as well, the path does not.
+    """
 
     work: str
     seconds: float
     speed_up: float
+    path: float
+    path_speed_up: float
     ari: float
 
-    HEADER = ("work", "clock [s]", "speed-up", "ARI")
+    HEADER = ("work", "clock [s]", "speed-up", "path [s]", "speed-up of path", "ARI")
 
     @property
     def cells(self):
@@ -33,6 +39,8 @@ class Fit:
             self.work,
             f"{self.seconds:.1f}",
             f"{self.speed_up:.2f}",
+            f"{self.path:.1f}",
+            f"{self.path_speed_up:.2f}",
             f"{self.ari:.4f}",
         )
 
@@ -44,14 +52,14 @@ def run():
     except ImportError as error:
         raise Skipped("dask and distributed are not installed") from error
     print(f"load of the machine: {os.getloadavg()}")
-    fits, masses, alone = [], [], None
+    fits, masses = [], []
     test, y = draw(20_000, 1)
     for n_workers in (1, 2):
         with (
             LocalCluster(
                 n_workers=n_workers, threads_per_worker=1, dashboard_address=None
             ) as cluster,
-            Client(cluster),
+            Client(cluster) as client,
         ):
             blocks = [
                 da.from_delayed(part, (N_ROWS // N_PARTITIONS, 10), dtype=float)
@@ -59,16 +67,26 @@ def run():
             ]
             X = da.concatenate(blocks).persist()
             X.sum().compute()
-            start = time.monotonic()
+            start, before = time.monotonic(), processor_seconds(client)
             model = NNEVCLUS(15, max_iter=N_PASSES, random_state=0).fit(X)
             seconds = time.monotonic() - start
-        alone = alone or seconds
+            here, *workers = processor_seconds(client) - before
+            path = here + max(workers)
         masses.append(model.transform(test))
         ari = adjusted_rand_score(y, model.predict(test))
         work = f"{N_ROWS} rows, {N_PASSES} passes, {n_workers} workers"
-        fits.append(Fit(work, seconds, alone / seconds, ari))
+        first = fits[0] if fits else Fit(work, seconds, 1.0, path, 1.0, ari)
+        fits.append(
+            Fit(work, seconds, first.seconds / seconds, path, first.path / path, ari)
+        )
     print("same bits:", np.array_equal(*masses))
     return fits
+
+
+def processor_seconds(client):
+    """Of the client and of the workers."""
+    workers = client.run(time.process_time)
+    return np.array([time.process_time(), *(workers[name] for name in sorted(workers))])
 
 
 def _parts():
