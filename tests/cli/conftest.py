@@ -21,10 +21,12 @@ class Result:
 
     @property
     def error(self):
-        """The one line about an error."""
-        assert self.err.startswith("credalis: error: "), self.err
-        assert self.err.count("\n") == 1, self.err
-        return self.err.removeprefix("credalis: error: ").rstrip("\n")
+        """The one line about an error; notes and warnings may stand before it."""
+        assert self.err.count("credalis: error: ") == 1, self.err
+        assert "Traceback" not in self.err
+        last = self.err.splitlines()[-1]
+        assert last.startswith("credalis: error: "), self.err
+        return last.removeprefix("credalis: error: ")
 
 
 @pytest.fixture

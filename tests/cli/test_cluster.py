@@ -1,7 +1,6 @@
 """What a newcomer meets between a table and an answer."""
 
 import gzip
-import io
 import json
 import re
 
@@ -41,7 +40,7 @@ class TestAnswers:
         np.testing.assert_array_equal(table["label"], partition.labels)
 
     @pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.csv.gz", "t.npy"])
-    def test_every_format_gives_the_same_answer(self, run, csv, name):
+    def test_every_format_gives_the_same_answer(self, run, csv, name, tmp_path):
         table = open_table(csv).read(["height", "width"])
         if name.endswith(".parquet"):
             pytest.importorskip("pyarrow.parquet").write_table(table, name)
@@ -50,8 +49,7 @@ class TestAnswers:
         elif name.endswith(".npy"):
             np.save(name, np.column_stack(list(table.to_pydict().values())))
         else:
-            with open(name, "wb") as stream:
-                stream.write(gzip.compress(open(csv, "rb").read()))
+            (tmp_path / name).write_bytes(gzip.compress(flowers().encode()))
         options = ("--id", "id", "--exclude", "colour,kind") if ".csv" in name else ()
         expected = run("cluster", csv, "-c", "2", *GOOD, "-q", "--json")
         result = run("cluster", name, "-c", "2", "-m", "ECM", *options, "--json")
@@ -402,18 +400,18 @@ class TestWrongUse:
         assert "credalis cluster flowers.csv -c 3" in text
 
 
-def test_the_same_command_gives_the_same_bytes(run, csv):
+def test_the_same_command_gives_the_same_bytes(run, csv, tmp_path):
     for name in "ab":
         options = ("-o", f"{name}.parquet", "--model", f"{name}.credalis")
         run("cluster", csv, "-c", "2", *GOOD, *options)
     for ending in ("parquet", "credalis"):
-        first, second = (open(f"{name}.{ending}", "rb").read() for name in "ab")
+        first, second = ((tmp_path / f"{name}.{ending}").read_bytes() for name in "ab")
         assert first == second
 
 
 def test_output_of_arrays_loads_in_numpy(run, csv):
     run("cluster", csv, "-c", "2", *GOOD, "-o", "m.npy")
-    records = np.load(io.BytesIO(open("m.npy", "rb").read()))
+    records = np.load("m.npy")
     assert records["id"][0] == "f000"
     np.testing.assert_allclose(
         sum(records[name] for name in records.dtype.names if name.startswith("m ")), 1

@@ -20,6 +20,7 @@ from credalis.cli._methods import (
 )
 from credalis.cli._n_clusters import NumberOfClusters, choose_n_clusters
 from credalis.cli._options import (
+    PATH,
     SETTINGS,
     column_options,
     data_argument,
@@ -49,27 +50,23 @@ _output_options = together(
     click.option(
         "-o",
         "--output",
-        type=click.Path(allow_dash=True),
+        type=PATH,
         help="Memberships: .csv, .tsv (also .gz), .parquet, .feather, .npy; - is CSV "
         "on standard output, and the summary goes to standard error.",
     ),
     fields_option,
-    click.option("--model", type=click.Path(), help="Model, for credalis predict."),
-    click.option("--report", type=click.Path(), help="Page about the result, HTML."),
+    click.option("--model", type=PATH, help="Model, for credalis predict."),
+    click.option("--report", type=PATH, help="Page about the result, HTML."),
 )
 _side_options = together(
     click.option(
         "--labels",
-        type=click.Path(),
+        type=PATH,
         help="Table of two columns: row and known label. Rows are identified as in "
         "--id, without it by their number from 0.",
     ),
-    click.option(
-        "--must-link", type=click.Path(), help="Table of pairs in the same cluster."
-    ),
-    click.option(
-        "--cannot-link", type=click.Path(), help="Table of pairs in different ones."
-    ),
+    click.option("--must-link", type=PATH, help="Table of pairs in the same cluster."),
+    click.option("--cannot-link", type=PATH, help="Table of pairs in different ones."),
 )
 
 
@@ -176,10 +173,10 @@ def checked_fields(text: str | None) -> list[str]:
 
 def _check_options(data: str, options: dict[str, Any]) -> None:
     """Everything that can be wrong before the table is read."""
-    if options["output"]:
-        output_format(options["output"])
     outputs = {f"--{name}": options[name] for name in ("output", "model", "report")}
     check_outputs(data, outputs)
+    if options["output"]:
+        output_format(options["output"])
     names = ("partial_labels", "must_link", "cannot_link")
     files = (options["labels"], options["must_link"], options["cannot_link"])
     given = {

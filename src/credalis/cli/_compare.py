@@ -11,6 +11,7 @@ from credalis.cli._data import Data, DataOptions, load_data
 from credalis.cli._interrupts import stop_if_asked
 from credalis.cli._methods import CLUSTERERS
 from credalis.cli._options import (
+    PATH,
     SETTINGS,
     column_options,
     data_argument,
@@ -60,7 +61,7 @@ _QUICK = ("NNEVCLUS", "ECM", "CCM", "BCM")
 )
 @click.option(
     "--plot",
-    type=click.Path(),
+    type=PATH,
     help="Consistency against nonspecificity as .png, .svg or .pdf; needs --truth.",
 )
 @column_options

@@ -6,7 +6,7 @@ import click
 
 from credalis._files import naming_errors
 from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._options import SETTINGS, debug_option, seed_option
+from credalis.cli._options import PATH, SETTINGS, debug_option, seed_option
 from credalis.cluster import NNEVCLUS
 from credalis.datasets import make_four_class
 from credalis.report import report
@@ -20,7 +20,7 @@ _N_CLUSTERS = 4
 @click.option(
     "-o",
     "--output",
-    type=click.Path(),
+    type=PATH,
     default="report.html",
     help="The report to write.",
 )

@@ -7,7 +7,7 @@ import click
 
 from credalis import _archive
 from credalis.cli._console import Console
-from credalis.cli._options import SETTINGS, debug_option, json_option
+from credalis.cli._options import PATH, SETTINGS, debug_option, json_option
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.partition import CredalPartition
@@ -18,7 +18,7 @@ _MAX_SETS_SHOWN = 20
 
 
 @click.command(context_settings=SETTINGS)
-@click.argument("model", type=click.Path())
+@click.argument("model", type=PATH)
 @json_option
 @debug_option
 def info(model: str, as_json: bool) -> None:
@@ -67,7 +67,8 @@ def _method(estimator: BaseCredalClusterer) -> dict[str, Any]:
     for name, value in estimator.get_params(deep=False).items():
         is_plain = value is None or isinstance(value, (bool, int, float, str, tuple))
         shown = value if is_plain else repr(value)
-        if name not in ("verbose", "n_jobs") and repr(value) != repr(defaults[name]):
+        is_told = name == "n_clusters" or repr(value) != repr(defaults[name])
+        if is_told and name not in ("verbose", "n_jobs"):
             changed[name] = shown
     return {
         "method": type(estimator).__name__,

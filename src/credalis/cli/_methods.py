@@ -1,7 +1,6 @@
 """Methods by name, and their parameters from text."""
 
 import ast
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +20,10 @@ _OPTIONS = {
     "n_jobs": "--n-jobs",
     "verbose": "--quiet",
 }
+# Others use labels and pairs only to learn a metric, which is an object of Python.
+_LABELLED = ("NNEVCLUS", "NNEVCLUS-bp")
+_LINKED = (*_LABELLED, "EVCLUS", "CECM")
+
 _WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -67,7 +70,7 @@ def finds_n_clusters(estimator: BaseCredalClusterer) -> bool:
 def check_side_information(method: str, given: dict[str, Any]) -> None:
     """Refuse labels or pairs that the method has no use for."""
     for name in given:
-        able = [known for known in CLUSTERERS if name in _side_information(known)]
+        able = _LABELLED if name == "partial_labels" else _LINKED
         if method not in able:
             raise ValueError(
                 f"{method} cannot use {_option_of(name)}, {', '.join(able)} can"
@@ -106,10 +109,6 @@ def _takes_dissimilarities(name: str) -> bool:
         return False
     estimator.set_params(metric="precomputed")
     return bool(get_tags(estimator).input_tags.pairwise)
-
-
-def _side_information(name: str) -> set[str]:
-    return set(inspect.signature(CLUSTERERS[name].fit).parameters)
 
 
 def _option_of(parameter: str) -> str:

@@ -15,6 +15,9 @@ SETTINGS: dict[str, Any] = {
     "show_default": True,
 }
 
+# The tables are checked where they are opened, with messages of our own.
+PATH = click.Path(allow_dash=True, readable=False)
+
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
@@ -69,7 +72,7 @@ def together(*options: Decorator) -> Decorator:
     return decorate
 
 
-data_argument = click.argument("data", type=click.Path(allow_dash=True))
+data_argument = click.argument("data", type=PATH)
 
 # How the file is read.
 file_options = together(

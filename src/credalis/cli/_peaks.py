@@ -8,6 +8,7 @@ import numpy as np
 from credalis.cli._console import Console
 from credalis.cli._data import DataOptions, load_data
 from credalis.cli._options import (
+    PATH,
     SETTINGS,
     column_options,
     data_argument,
@@ -52,7 +53,7 @@ from credalis.plots import DeltaBelDisplay
     default=20_000,
     help="Look at no more rows than this, drawn at random; 0 for all.",
 )
-@click.option("--plot", type=click.Path(), help="The graph as .png, .svg or .pdf.")
+@click.option("--plot", type=PATH, help="The graph as .png, .svg or .pdf.")
 @column_options
 @seed_option
 @json_option

@@ -13,6 +13,7 @@ from credalis.cli._console import Console
 from credalis.cli._data import DataOptions
 from credalis.cli._interrupts import stop_if_asked
 from credalis.cli._options import (
+    PATH,
     SETTINGS,
     debug_option,
     examples,
@@ -43,12 +44,12 @@ from credalis.tabular import (
         "zcat new.csv.gz | credalis predict sales.credalis - | head",
     ),
 )
-@click.argument("model", type=click.Path())
-@click.argument("data", type=click.Path(allow_dash=True))
+@click.argument("model", type=PATH)
+@click.argument("data", type=PATH)
 @click.option(
     "-o",
     "--output",
-    type=click.Path(allow_dash=True),
+    type=PATH,
     help="Memberships, as in credalis cluster.  [default: CSV on standard output, "
     "nothing with --json]",
 )
