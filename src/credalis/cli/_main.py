@@ -70,7 +70,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         _show(one_line(error.format_message()))
         return 1
     except (KeyboardInterrupt, click.Abort):
-        sys.stderr.write("\ncredalis: interrupted, nothing was written\n")
+        sys.stderr.write("\ncredalis: interrupted\n")
         return _INTERRUPTED
     except BrokenPipeError:
         # The reader of the output has seen enough. Python would complain once more when

@@ -84,6 +84,8 @@ def peaks(data: str, **options: Any) -> None:
         if options["plot"]:
             display = DeltaBelDisplay.from_delta_bel(graph, centers=centers)
             write_figure(options["plot"], lambda axes: display.plot(ax=axes))
+            if len(rows) < len(table.columns):
+                console.note("rows in the graph are numbered among those looked at")
     places = np.flatnonzero(table.prepared.is_kept)[rows]
     keys = table.key_texts()
     listed = [

@@ -85,6 +85,8 @@ class TabularModel:
         if isinstance(table, Table):
             self.preparation.check_table(table.name, table.columns)
             table = table.read(self.preparation.columns)
+        elif hasattr(table, "to_arrow"):
+            table = table.to_arrow()
         elif not isinstance(table, (pa.Table, pa.RecordBatch)):
             table = pa.table(table)
         self.preparation.check_table("the table", table.schema.names)
