@@ -6,7 +6,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .PHONY: demo test test-slow test-oldest lint format types bench images clean
 
-demo: $(VENV)/.plot
+demo: $(VENV)/.demo
 	$(BIN)/credalis demo
 
 test: lint types
@@ -44,10 +44,15 @@ $(VENV)/.plot: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot]"
 	touch $@
 
+$(VENV)/.demo: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli,plot]"
+	touch $@ $(VENV)/.plot
+
 $(VENV)/.test: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
-	touch $@ $(VENV)/.plot
+	touch $@ $(VENV)/.plot $(VENV)/.demo
 
 clean:
 	rm -rf $(VENV) $(VENV)-oldest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html

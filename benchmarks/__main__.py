@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchmarks import (
     bootclus,
+    command_line,
     constrained,
     ecm,
     eknnclus,
@@ -32,8 +33,12 @@ BENCHMARKS = {
     "prototypes": prototypes.run,
     "relational": relational.run,
 }
-# About quality, not speed; they take minutes and run only when they are named.
-EXPERIMENTS = {"constrained": constrained.run, "suggestions": suggestions.run}
+# About quality or memory; they take minutes and run only when they are named.
+EXPERIMENTS = {
+    "command_line": command_line.run,
+    "constrained": constrained.run,
+    "suggestions": suggestions.run,
+}
 ALL = BENCHMARKS | EXPERIMENTS
 RESULTS = Path(__file__).parent / "results"
 

@@ -49,6 +49,8 @@ SUBPACKAGES = [
     "partition",
     "peaks",
     "plots",
+    "tables",
+    "tabular",
 ]
 
 
@@ -79,7 +81,8 @@ def test_import_loads_no_optional_package():
     code = (
         "import sys, sklearn.cluster; before = set(sys.modules)\n"
         "import credalis\n"
-        "optional = {'matplotlib', 'pandas', 'polars', 'torch', 'dask', 'plotly'}\n"
+        "optional = {'matplotlib', 'pandas', 'polars', 'torch', 'dask', 'plotly',\n"
+        "            'click', 'pyarrow'}\n"
         "new = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(sorted(new & optional))"
     )

@@ -9,6 +9,22 @@ from typing import BinaryIO
 
 
 @contextmanager
+def naming_errors(name: str) -> Iterator[None]:
+    """Errors of the system that do not say which file they are about name it.
+
+    A full disk is noticed by a write, which knows no name.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # the reader has gone, which is no error of the file
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, name) from error
+
+
+@contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a binary file that takes its name when the block ends without an error.
 

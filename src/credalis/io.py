@@ -1,19 +1,22 @@
-"""Reading what was saved."""
+"""Reading what was saved, and tables in files."""
 
 from os import PathLike
 from typing import Any
 
 # Imported so that every class that can be in a file is known.
-import credalis.cluster  # noqa: F401
+import credalis.cluster
+import credalis.tabular  # noqa: F401
 from credalis import _archive
+from credalis.tables import open_table
 
-__all__ = ["load"]
+__all__ = ["load", "open_table"]
 
 
 def load(path: str | PathLike[str]) -> Any:
     """Read an estimator or a credal partition written by its ``save``.
 
-    The file holds arrays and JSON; nothing in it is executed.
+    The file holds arrays and JSON; nothing in it is executed. A model that the command
+    line has saved is a `credalis.tabular.TabularModel`.
 
     Parameters
     ----------

@@ -1,38 +1,110 @@
-"""The ``credalis`` command."""
+"""The group of all commands, and what becomes of errors."""
 
-import argparse
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 
+import click
+
 from credalis import __version__
-from credalis.cli import _demo
+from credalis.cli._cluster import cluster
+from credalis.cli._compare import compare
+from credalis.cli._completion import completion
+from credalis.cli._console import is_debugging, one_line
+from credalis.cli._demo import demo
+from credalis.cli._info import info
+from credalis.cli._interrupts import catching_signals
+from credalis.cli._options import SETTINGS, debug_option
+from credalis.cli._peaks import peaks
+from credalis.cli._predict import predict
+
+_INTERRUPTED = 130
+_EXPECTED = (ValueError, OSError, ImportError)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; 0 if all went well, 1 after an error, 2 for wrong usage."""
+class _Group(click.Group):
+    """Commands in the order in which one meets them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=_Group, context_settings=SETTINGS, no_args_is_help=False)
+@click.version_option(__version__, message="credalis %(version)s")
+@debug_option
+def credalis() -> None:
+    """Clustering that knows what it does not know.
+
+    Every row of a table gets a mass function over sets of clusters: it is clearly in
+    one, between several, or in none. Begin with "credalis demo", or with a table of
+    your own: "credalis cluster data.csv -c 4".
+    """
+
+
+for _command in (demo, cluster, predict, peaks, compare, info, completion):
+    credalis.add_command(_command)
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show ∅ or Ω gets a question mark, not a crash.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    options = _parser().parse_args(argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments and "_CREDALIS_COMPLETE" not in os.environ:
+        sys.stderr.write(credalis.get_help(click.Context(credalis, None, "credalis")))
+        sys.stderr.write("\n")
+        return 2
     try:
-        options.run(options)
-    except (ValueError, OSError, ImportError) as error:
-        print(f"credalis: error: {error}", file=sys.stderr)
+        with catching_signals():
+            code = credalis.main(arguments, "credalis", standalone_mode=False)
+            sys.stdout.flush()
+            return code if isinstance(code, int) else 0
+    except click.UsageError as error:
+        message = one_line(error.format_message()).rstrip(".")
+        _show(f"{message}; see {_command_of(error)} --help")
+        return 2
+    except click.ClickException as error:
+        _show(one_line(error.format_message()))
         return 1
-    except KeyboardInterrupt:
-        print("credalis: interrupted", file=sys.stderr)
+    except (KeyboardInterrupt, click.Abort):
+        sys.stderr.write("\ncredalis: interrupted\n")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader of the output has seen enough. Python would complain once more when
+        # it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0
+    except Exception as error:
+        if is_debugging():
+            traceback.print_exc()
+        else:
+            _show(_told(error))
+        return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="credalis", description="Clustering that knows what it does not know."
+def _show(message: str) -> None:
+    sys.stderr.write(f"credalis: error: {message}\n")
+
+
+def _command_of(error: click.UsageError) -> str:
+    return error.ctx.command_path if error.ctx else "credalis"
+
+
+def _told(error: Exception) -> str:
+    """One line about an error."""
+    if isinstance(error, MemoryError):
+        return (
+            f"not enough memory ({one_line(str(error)) or 'no details'}): take a "
+            "sample of the rows, or -m ECM, whose memory grows least"
+        )
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}"
+    if isinstance(error, _EXPECTED):
+        return one_line(str(error))
+    return (
+        f"unexpected {type(error).__name__}: {one_line(str(error))}; --debug shows "
+        "where, please report it"
     )
-    parser.add_argument(
-        "--version", action="version", version=f"credalis {__version__}"
-    )
-    commands = parser.add_subparsers(required=True, metavar="command")
-    _demo.add_to(commands)
-    return parser

@@ -1,0 +1,320 @@
+"""``credalis cluster``: from a table to memberships, a model and a report."""
+
+import shlex
+import time
+from os.path import basename
+from typing import Any
+
+import click
+
+from credalis._files import naming_errors
+from credalis.cli._console import Console
+from credalis.cli._data import Data, DataOptions, load_data
+from credalis.cli._interrupts import stop_if_asked
+from credalis.cli._methods import (
+    CLUSTERERS,
+    DEFAULT,
+    check_side_information,
+    finds_n_clusters,
+    make_estimator,
+)
+from credalis.cli._n_clusters import NumberOfClusters, choose_n_clusters
+from credalis.cli._options import (
+    PATH,
+    SETTINGS,
+    column_options,
+    data_argument,
+    debug_option,
+    examples,
+    json_option,
+    n_jobs_option,
+    quiet_option,
+    seed_option,
+    together,
+)
+from credalis.cli._outputs import check_outputs, write_memberships, write_report
+from credalis.cli._side_information import read_side_information
+from credalis.cli._tally import Tally
+from credalis.cluster import BaseCredalClusterer
+from credalis.tables import output_format
+from credalis.tabular import FIELDS, TabularModel
+
+fields_option = click.option(
+    "--fields",
+    metavar="A,B,...",
+    default=None,
+    help=f"What the memberships hold: some of {', '.join(FIELDS)}.  [default: all]",
+)
+
+_output_options = together(
+    click.option(
+        "-o",
+        "--output",
+        type=PATH,
+        help="Memberships: .csv, .tsv (also .gz), .parquet, .feather, .npy; - is CSV "
+        "on standard output, and the summary goes to standard error.",
+    ),
+    fields_option,
+    click.option("--model", type=PATH, help="Model, for credalis predict."),
+    click.option("--report", type=PATH, help="Page about the result, HTML."),
+)
+_side_options = together(
+    click.option(
+        "--labels",
+        type=PATH,
+        help="Table of two columns: row and known label. Rows are identified as in "
+        "--id, without it by their number from 0.",
+    ),
+    click.option("--must-link", type=PATH, help="Table of pairs in the same cluster."),
+    click.option("--cannot-link", type=PATH, help="Table of pairs in different ones."),
+)
+
+
+@click.command(
+    context_settings=SETTINGS,
+    epilog=examples(
+        "credalis cluster flowers.csv -c 3 -o memberships.csv --report report.html",
+        "credalis cluster sales.parquet -c auto --id customer --model sales.credalis",
+    ),
+)
+@data_argument
+@click.option(
+    "-c",
+    "--clusters",
+    "n_clusters",
+    type=NumberOfClusters(),
+    metavar="K|auto|A-B",
+    help="Number of clusters; auto chooses from 2 to 8, A-B from that range.",
+)
+@click.option(
+    "-m",
+    "--method",
+    type=click.Choice(list(CLUSTERERS), case_sensitive=False),
+    default=DEFAULT,
+    metavar="NAME",
+    help=f"One of {', '.join(CLUSTERERS)}.",
+)
+@click.option(
+    "--param",
+    "parameters",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Parameter of the method. Can be repeated.",
+)
+@_output_options
+@column_options
+@_side_options
+@seed_option
+@n_jobs_option
+@json_option
+@quiet_option
+@debug_option
+@click.pass_context
+def cluster(context: click.Context, data: str, **options: Any) -> None:
+    """Cluster the rows of a table.
+
+    DATA is a CSV, TSV, Parquet, Arrow, Feather, NPY or NPZ file, a folder of Parquet
+    files, or - for standard input; CSV and TSV may be compressed with gzip.
+    """
+    start = time.perf_counter()
+    console = Console(
+        quiet=options["quiet"],
+        as_json=options["as_json"],
+        is_taken=options["output"] == "-",
+    )
+    fields = checked_fields(options["fields"])
+    _check_options(data, options)
+    table_options = DataOptions.take(options)
+    with console.hearing_warnings():
+        estimator = make_estimator(
+            options["method"],
+            options["parameters"],
+            precomputed=table_options.precomputed,
+            seed=options["seed"],
+            n_jobs=options["n_jobs"],
+            verbose=console.shows_progress,
+        )
+        _check_number(options["n_clusters"], estimator, options["method"])
+        table = load_data(data, table_options, console)
+        reasons = _fit(estimator, table, options, console)
+        stop_if_asked()
+        facts = _facts(estimator, table, data, reasons)
+        if options["output"]:
+            write_memberships(options["output"], table, estimator.partition_, fields)
+        if options["model"]:
+            model = TabularModel(table.prepared.preparation, estimator, facts)
+            with naming_errors(options["model"]):
+                model.save(options["model"])
+        if options["report"]:
+            command = _command_line(context, data)
+            write_report(
+                estimator,
+                table,
+                options["report"],
+                command,
+                is_precomputed=table_options.precomputed,
+            )
+    _show(console, estimator, facts, options, time.perf_counter() - start)
+
+
+def checked_fields(text: str | None) -> list[str]:
+    """Names of fields of the memberships, or a usage error."""
+    if text is None:
+        return list(FIELDS)
+    fields = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in fields if name not in FIELDS]
+    if unknown or not fields:
+        raise click.UsageError(
+            f"--fields must be some of {','.join(FIELDS)}, got {text!r}",
+            click.get_current_context(),
+        )
+    return fields
+
+
+def _check_options(data: str, options: dict[str, Any]) -> None:
+    """Everything that can be wrong before the table is read."""
+    outputs = {f"--{name}": options[name] for name in ("output", "model", "report")}
+    check_outputs(data, outputs)
+    if options["output"]:
+        output_format(options["output"])
+    names = ("partial_labels", "must_link", "cannot_link")
+    files = (options["labels"], options["must_link"], options["cannot_link"])
+    given = {
+        name: path for name, path in zip(names, files, strict=True) if path is not None
+    }
+    check_side_information(options["method"], given)
+
+
+def _check_number(
+    n_clusters: int | range | None, estimator: BaseCredalClusterer, method: str
+) -> None:
+    if finds_n_clusters(estimator):
+        if n_clusters is not None:
+            raise ValueError(f"{method} finds the number of clusters itself: no -c")
+    elif n_clusters is None:
+        raise click.UsageError(
+            "say how many clusters with -c, for example -c 4, or -c auto",
+            click.get_current_context(),
+        )
+
+
+def _fit(
+    estimator: BaseCredalClusterer,
+    table: Data,
+    options: dict[str, Any],
+    console: Console,
+) -> dict[str, Any]:
+    """Fit; what decided on the number of clusters, if it was chosen."""
+    wanted = options["n_clusters"]
+    given = read_side_information(
+        table,
+        console,
+        labels=options["labels"],
+        must_link=options["must_link"],
+        cannot_link=options["cannot_link"],
+        n_clusters=wanted if isinstance(wanted, int) else None,
+    )
+    reasons: dict[str, Any] = {}
+    if isinstance(wanted, range):
+        verbose = estimator.verbose
+        selection = choose_n_clusters(
+            estimator,
+            table.X,
+            wanted,
+            given,
+            seed=options["seed"],
+            n_jobs=options["n_jobs"],
+            console=console,
+        )
+        stop_if_asked()
+        console.note(f"{selection.best} clusters chosen: {selection.reason}")
+        for name, vote in selection.votes.items():
+            preferred = "undecided" if vote.value is None else vote.value
+            console.note(f"  {name}: {preferred}, {vote.reason}")
+        reasons = {
+            "tried": [wanted[0], wanted[-1]],
+            "reason": selection.reason,
+            "votes": {
+                name: None if vote.value is None else int(vote.value)
+                for name, vote in selection.votes.items()
+            },
+        }
+        wanted = int(selection.best)
+        estimator.set_params(verbose=verbose)
+    if wanted is not None:
+        estimator.set_params(n_clusters=wanted)
+    estimator.fit(table.X, **given)
+    return reasons
+
+
+def _facts(
+    estimator: BaseCredalClusterer, table: Data, path: str, reasons: dict[str, Any]
+) -> dict[str, Any]:
+    """Plain numbers about the result."""
+    partition = estimator.partition_
+    tally = Tally(partition.n_clusters).add(partition, table.n_dropped)
+    return {
+        "table": "standard input" if path == "-" else basename(path.rstrip("/")),
+        "id": table.id_column,
+        "n_clusters": partition.n_clusters,
+        "focal_sets": len(partition.focal_sets),
+        **tally.to_dict(),
+        "nonspecificity": partition.average_nonspecificity,
+        "loss": float(estimator.loss_),
+        "iterations": int(estimator.n_iter_),
+        "chosen": reasons,
+    }
+
+
+def _show(
+    console: Console,
+    estimator: BaseCredalClusterer,
+    facts: dict[str, Any],
+    options: dict[str, Any],
+    seconds: float,
+) -> None:
+    names = ("output", "model", "report")
+    written = {name: options[name] for name in names if options[name]}
+    values = {
+        "method": options["method"],
+        "parameters": list(options["parameters"]),
+        "seed": options["seed"],
+        **facts,
+        "written": written,
+        "warnings": console.warnings,
+        "seconds": round(seconds, 3),
+    }
+    lines = [estimator.partition_.summary()]
+    if written:
+        lines.append("")
+        what = {"output": "memberships", "model": "model", "report": "report"}
+        lines += [f"{what[name]:<11} {path}" for name, path in written.items()]
+    console.result("\n".join(lines), values)
+
+
+def _command_line(context: click.Context, data: str) -> str:
+    """What to type for the same result, with the seed even if it was not given."""
+    words = ["credalis", "cluster", data]
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if not isinstance(parameter, click.Option) or parameter.name == "help":
+            continue
+        is_given = source is click.core.ParameterSource.COMMANDLINE
+        value = context.params.get(parameter.name or "")
+        if parameter.name == "seed" or is_given:
+            words += _words(parameter, value)
+    return shlex.join(words)
+
+
+def _words(option: click.Option, value: Any) -> list[str]:
+    """An option with its value as it is typed."""
+    if option.is_flag:
+        return [(option.opts if value else option.secondary_opts)[-1]]
+    values = value if option.multiple else [value]
+    return [word for item in values for word in (option.opts[0], _typed(item))]
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, range):
+        return f"{value[0]}-{value[-1]}"
+    return str(value)

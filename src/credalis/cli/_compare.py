@@ -1,0 +1,158 @@
+"""``credalis compare``: several methods side by side."""
+
+from typing import Any
+
+import click
+import numpy as np
+
+from credalis import _compare
+from credalis.cli._console import Console
+from credalis.cli._data import Data, DataOptions, load_data
+from credalis.cli._interrupts import stop_if_asked
+from credalis.cli._methods import CLUSTERERS
+from credalis.cli._options import (
+    PATH,
+    SETTINGS,
+    column_options,
+    data_argument,
+    debug_option,
+    examples,
+    json_option,
+    n_jobs_option,
+    quiet_option,
+    seed_option,
+)
+from credalis.cli._outputs import check_figure, check_outputs, write_figure
+from credalis.tables import as_text
+
+# Beyond so many rows, methods whose memory or time grows with n² are left out unless
+# they are named.
+_MAX_ROWS_FOR_ALL = 1000
+_QUICK = ("NNEVCLUS", "ECM", "CCM", "BCM")
+
+
+@click.command(
+    context_settings=SETTINGS,
+    short_help="Several methods side by side.",
+    epilog=examples(
+        "credalis compare flowers.csv -c 3 --truth species --methods ECM,EVCLUS",
+    ),
+)
+@data_argument
+@click.option(
+    "-c",
+    "--clusters",
+    "n_clusters",
+    type=click.IntRange(min=2),
+    metavar="K",
+    required=True,
+    help="Number of clusters; EkNNclus finds its own.",
+)
+@click.option(
+    "--methods",
+    metavar="A,B,...",
+    help=f"Some of {', '.join(_compare.METHODS)}.  [default: all; of more than "
+    f"{_MAX_ROWS_FOR_ALL} rows {', '.join(_QUICK)}]",
+)
+@click.option(
+    "--truth",
+    metavar="COLUMN",
+    help="Column of true classes: the results are compared with it, no method sees it.",
+)
+@click.option(
+    "--plot",
+    type=PATH,
+    help="Consistency against nonspecificity as .png, .svg or .pdf; needs --truth.",
+)
+@column_options
+@seed_option
+@n_jobs_option
+@json_option
+@quiet_option
+@debug_option
+def compare(data: str, **options: Any) -> None:
+    """Cluster a table with several methods, and put the results side by side."""
+    console = Console(quiet=options["quiet"], as_json=options["as_json"])
+    truth, plot = options["truth"], options["plot"]
+    if plot and not truth:
+        raise click.UsageError(
+            "--plot needs the true classes: --truth COLUMN", click.get_current_context()
+        )
+    check_figure(plot)
+    check_outputs(data, {"--plot": plot})
+    methods = _names(options["methods"])
+    table_options = DataOptions.take(options)
+    if table_options.precomputed:
+        raise ValueError(
+            "credalis compare needs attributes: methods for --precomputed "
+            "dissimilarities are compared in Python, see credalis.compare"
+        )
+    others = [truth] if truth else []
+    with console.hearing_warnings():
+        table = load_data(
+            data, table_options, console, others=others, text_columns=others
+        )
+        if methods is None:
+            methods = _fitting(len(table.X), console)
+        result = _compare.compare(
+            table.X,
+            options["n_clusters"],
+            methods,
+            _classes(table, truth) if truth else None,
+            n_jobs=options["n_jobs"],
+            random_state=options["seed"],
+        )
+        stop_if_asked()
+        if plot:
+            write_figure(plot, lambda axes: result.plot(ax=axes))
+    values = {
+        "methods": [vars(each) for each in result.scores],
+        "not_dominated": result.non_dominated if truth else None,
+        "rows": len(table.columns),
+        "dropped": table.n_dropped,
+        "written": plot,
+        "warnings": console.warnings,
+    }
+    console.result(repr(result) + (f"\n\ndiagram  {plot}" if plot else ""), values)
+
+
+def _names(text: str | None) -> list[str] | None:
+    """Names of methods as they are written in the library."""
+    if text is None:
+        return None
+    known = {name.lower(): name for name in _compare.METHODS}
+    names = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        if part.lower() not in known:
+            hint = ""
+            if part.upper() in CLUSTERERS:
+                hint = f" ({part.upper()} without pairs is ECM)"
+            raise click.UsageError(
+                f"--methods must be some of {', '.join(known.values())}, got "
+                f"{part!r}{hint}",
+                click.get_current_context(),
+            )
+        names.append(known[part.lower()])
+    return names or None
+
+
+def _fitting(n_rows: int, console: Console) -> list[str]:
+    if n_rows <= _MAX_ROWS_FOR_ALL:
+        return list(_compare.METHODS)
+    console.note(
+        f"{n_rows} rows: {', '.join(_QUICK)}; name others with --methods, their memory "
+        "or time may grow with the square of the number of rows"
+    )
+    return list(_QUICK)
+
+
+def _classes(table: Data, truth: str) -> np.ndarray:
+    """Classes as text; a row without one is an error."""
+    texts = as_text(table.columns.others[truth])
+    kept = [
+        text for text, flag in zip(texts, table.prepared.is_kept, strict=True) if flag
+    ]
+    n_missing = sum(text is None for text in kept)
+    if n_missing:
+        raise ValueError(f"{table.name}: {n_missing} rows have no class in {truth!r}")
+    return np.array(kept, dtype=str)

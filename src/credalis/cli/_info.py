@@ -1,0 +1,144 @@
+"""``credalis info``: what a file holds."""
+
+import os
+from typing import Any
+
+import click
+
+from credalis import _archive
+from credalis.cli._console import Console
+from credalis.cli._options import PATH, SETTINGS, debug_option, json_option
+from credalis.cluster import BaseCredalClusterer
+from credalis.io import load
+from credalis.partition import CredalPartition
+from credalis.tabular import Preparation, TabularModel
+
+_UNITS = ("bytes", "kB", "MB", "GB")
+_MAX_SETS_SHOWN = 20
+
+
+@click.command(context_settings=SETTINGS)
+@click.argument("model", type=PATH)
+@json_option
+@debug_option
+def info(model: str, as_json: bool) -> None:
+    """Say what a model file holds.
+
+    MODEL is a file written by "credalis cluster --model", or by save in Python. Nothing
+    in it is executed.
+    """
+    saved = load(model)
+    header, _ = _archive.read(model)
+    values: dict[str, Any] = {
+        "file": model,
+        "bytes": os.path.getsize(model),
+        "holds": type(saved).__name__,
+        "format": header["format"],
+        "written_with": header["versions"],
+    }
+    if isinstance(saved, TabularModel):
+        values |= {"fit": saved.facts, "columns": _columns(saved.preparation)}
+        values |= _method(saved.estimator)
+    elif isinstance(saved, BaseCredalClusterer):
+        values |= _method(saved)
+    elif isinstance(saved, CredalPartition):
+        values |= {"rows": len(saved), **_sets(saved.focal_sets)}
+    Console(as_json=as_json).result(_text(values), values)
+
+
+def _columns(preparation: Preparation) -> dict[str, Any]:
+    numbers = [
+        {"name": name, "center": float(center), "scale": float(scale)}
+        for name, center, scale in zip(
+            preparation.numeric, preparation.center, preparation.scale, strict=True
+        )
+    ]
+    return {
+        "scaling": preparation.scaling,
+        "missing": preparation.missing,
+        "numbers": numbers,
+        "categories": preparation.categories,
+    }
+
+
+def _method(estimator: BaseCredalClusterer) -> dict[str, Any]:
+    changed = {}
+    defaults = type(estimator)().get_params(deep=False)
+    for name, value in estimator.get_params(deep=False).items():
+        is_plain = value is None or isinstance(value, (bool, int, float, str, tuple))
+        shown = value if is_plain else repr(value)
+        is_told = name == "n_clusters" or repr(value) != repr(defaults[name])
+        if is_told and name not in ("verbose", "n_jobs"):
+            changed[name] = shown
+    return {
+        "method": type(estimator).__name__,
+        "parameters": changed,
+        "features": int(estimator.n_features_in_),
+        "loss": float(estimator.loss_),
+        "iterations": int(estimator.n_iter_),
+        **_sets(estimator.focal_sets_),
+    }
+
+
+def _sets(focal_sets: Any) -> dict[str, Any]:
+    return {
+        "n_clusters": focal_sets.n_clusters,
+        "focal_sets": list(focal_sets.names),
+    }
+
+
+def _text(values: dict[str, Any]) -> str:
+    """Lines of a name and a value."""
+    versions = ", ".join(f"{k} {v}" for k, v in values["written_with"].items())
+    lines = [
+        ("file", f"{values['file']}, {_size(values['bytes'])}"),
+        ("holds", values["holds"]),
+        ("written with", versions),
+    ]
+    if "method" in values:
+        settings = ", ".join(f"{k}={v!r}" for k, v in values["parameters"].items())
+        lines.append(("method", f"{values['method']}({settings})"))
+        lines.append(
+            ("fit", f"loss {values['loss']:.4g}, {values['iterations']} iterations")
+        )
+    if "columns" in values:
+        lines += _column_lines(values["columns"])
+    if values.get("fit"):
+        fit = values["fit"]
+        lines.append(
+            (
+                "fitted to",
+                f"{fit['table']}: {fit['rows']} rows ({fit['dropped']} left out), "
+                f"{fit['clear']} clear, {fit['ambiguous']} ambiguous, "
+                f"{fit['outliers']} outliers",
+            )
+        )
+    if "rows" in values:
+        lines.append(("objects", str(values["rows"])))
+    if "focal_sets" in values:
+        names = values["focal_sets"]
+        more = " ..." if len(names) > _MAX_SETS_SHOWN else ""
+        lines.append(("clusters", str(values["n_clusters"])))
+        lines.append(
+            ("focal sets", f"{len(names)}: {' '.join(names[:_MAX_SETS_SHOWN])}{more}")
+        )
+    return "\n".join(f"{name:<13} {value}" for name, value in lines)
+
+
+def _column_lines(columns: dict[str, Any]) -> list[tuple[str, str]]:
+    scaling = columns["scaling"]
+    lines = [("scaling", scaling), ("missing", columns["missing"])]
+    for each in columns["numbers"]:
+        scaled = f" (x - {each['center']:.6g}) / {each['scale']:.6g}"
+        lines.append(("column", each["name"] + ("" if scaling == "none" else scaled)))
+    for name, categories in columns["categories"].items():
+        lines.append(("column", f"{name}: {', '.join(categories)}"))
+    return lines
+
+
+def _size(n_bytes: float) -> str:
+    for unit in _UNITS:
+        if n_bytes < 1000 or unit == _UNITS[-1]:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    raise AssertionError("unreachable")

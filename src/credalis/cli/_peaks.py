@@ -1,0 +1,140 @@
+"""``credalis peaks``: how many clusters the data suggest, and where."""
+
+from typing import Any
+
+import click
+import numpy as np
+
+from credalis.cli._console import Console
+from credalis.cli._data import DataOptions, load_data
+from credalis.cli._options import (
+    PATH,
+    SETTINGS,
+    column_options,
+    data_argument,
+    debug_option,
+    examples,
+    json_option,
+    quiet_option,
+    seed_option,
+)
+from credalis.cli._outputs import check_figure, check_outputs, write_figure
+from credalis.partition._presentation import text_table
+from credalis.peaks import delta_bel
+from credalis.plots import DeltaBelDisplay
+
+
+@click.command(
+    context_settings=SETTINGS,
+    short_help="Suggest a number of clusters.",
+    epilog=examples(
+        "credalis peaks flowers.csv --plot peaks.png",
+    ),
+)
+@data_argument
+@click.option(
+    "-c",
+    "--clusters",
+    "n_clusters",
+    type=click.IntRange(min=2),
+    metavar="K",
+    help="How many centres to list.  [default: as many as stand out]",
+)
+@click.option(
+    "--n-neighbors",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Neighbours that speak for a centre.  [default: by the number of rows]",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=20_000,
+    help="Look at no more rows than this, drawn at random; 0 for all.",
+)
+@click.option("--plot", type=PATH, help="The graph as .png, .svg or .pdf.")
+@column_options
+@seed_option
+@json_option
+@quiet_option
+@debug_option
+def peaks(data: str, **options: Any) -> None:
+    """Suggest a number of clusters from the δ-Bel graph of a table.
+
+    A centre has many near neighbours, hence a high degree of belief Bel that it is one,
+    and is far (δ) from every object with a higher degree.
+    """
+    console = Console(quiet=options["quiet"], as_json=options["as_json"])
+    check_figure(options["plot"])
+    check_outputs(data, {"--plot": options["plot"]})
+    table_options = DataOptions.take(options)
+    with console.hearing_warnings():
+        table = load_data(data, table_options, console)
+        rows = _sample(len(table.X), options["sample"], options["seed"])
+        if len(rows) < len(table.X):
+            console.note(f"looking at {len(rows)} rows, drawn at random (--sample)")
+        is_square = table_options.precomputed
+        graph = delta_bel(
+            table.X[np.ix_(rows, rows)] if is_square else table.X[rows],
+            n_neighbors=options["n_neighbors"] or "auto",
+            metric="precomputed" if is_square else "euclidean",
+        )
+        centers = graph.suggest(options["n_clusters"])
+        if options["plot"]:
+            display = DeltaBelDisplay.from_delta_bel(graph, centers=centers)
+            write_figure(options["plot"], lambda axes: display.plot(ax=axes))
+            if len(rows) < len(table.columns):
+                console.note("rows in the graph are numbered among those looked at")
+    places = np.flatnonzero(table.prepared.is_kept)[rows]
+    keys = table.key_texts()
+    listed = [
+        {
+            table.key.name: keys[places[i]],
+            "delta": float(graph.delta[i]),
+            "belief": float(graph.belief[i]),
+            "importance": float(graph.importance[i]),
+        }
+        for i in centers
+    ]
+    _show(console, listed, graph, len(table.X), options)
+
+
+def _show(
+    console: Console,
+    listed: list[dict[str, Any]],
+    graph: Any,
+    n_rows: int,
+    options: dict[str, Any],
+) -> None:
+    values = {
+        "n_clusters": len(listed),
+        "centers": listed,
+        "rows": n_rows,
+        "looked_at": len(graph),
+        "n_neighbors": graph.n_neighbors,
+        "written": options["plot"],
+        "warnings": console.warnings,
+    }
+    suggested = "asked for" if options["n_clusters"] else "suggested"
+    cells = [
+        tuple(f"{v:.3g}" if isinstance(v, float) else str(v) for v in center.values())
+        for center in listed
+    ]
+    lines = [
+        f"{len(listed)} clusters {suggested}: the objects that look like centres, of "
+        f"{len(graph)}, by {graph.n_neighbors} neighbours",
+        "",
+        *text_table(tuple(listed[0]), cells),
+    ]
+    if options["plot"]:
+        lines += ["", f"graph  {options['plot']}"]
+    console.result("\n".join(lines), values)
+
+
+def _sample(n_rows: int, at_most: int, seed: int) -> np.ndarray:
+    """Row numbers, increasing."""
+    if not at_most or n_rows <= at_most:
+        return np.arange(n_rows)
+    rng = np.random.default_rng(seed)
+    return np.sort(rng.choice(n_rows, at_most, replace=False))

@@ -1,0 +1,228 @@
+"""``credalis predict``: the masses of new rows under a saved model."""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+
+from credalis.cli._cluster import checked_fields, fields_option
+from credalis.cli._console import Console
+from credalis.cli._data import DataOptions
+from credalis.cli._interrupts import stop_if_asked
+from credalis.cli._options import (
+    PATH,
+    SETTINGS,
+    debug_option,
+    examples,
+    file_options,
+    id_option,
+    json_option,
+    quiet_option,
+)
+from credalis.cli._outputs import check_outputs
+from credalis.cli._tally import Tally
+from credalis.cluster import NNEVCLUS, BaseCredalClusterer
+from credalis.io import load
+from credalis.tables import Table, output_format, write_table
+from credalis.tabular import (
+    MISSING,
+    Preparation,
+    TabularModel,
+    membership_batch,
+    membership_schema,
+)
+
+
+@click.command(
+    context_settings=SETTINGS,
+    short_help="Score new rows with a saved model.",
+    epilog=examples(
+        "credalis predict sales.credalis new.csv -o scored.csv",
+        "zcat new.csv.gz | credalis predict sales.credalis - | head",
+    ),
+)
+@click.argument("model", type=PATH)
+@click.argument("data", type=PATH)
+@click.option(
+    "-o",
+    "--output",
+    type=PATH,
+    help="Memberships, as in credalis cluster.  [default: CSV on standard output, "
+    "nothing with --json]",
+)
+@fields_option
+@id_option
+@click.option(
+    "--missing",
+    type=click.Choice(MISSING),
+    help="What becomes of rows with missing values.  [default: as in the fit]",
+)
+@file_options
+@json_option
+@quiet_option
+@debug_option
+def predict(model: str, data: str, **options: Any) -> None:
+    """Score new rows with a saved model, and flag those that fit no cluster.
+
+    MODEL is a file written by "credalis cluster --model". DATA must have the columns
+    that the model was fitted to, in any order; it is read piece by piece, so that it
+    may be larger than memory.
+    """
+    output = options["output"] or (None if options["as_json"] else "-")
+    console = Console(
+        quiet=options["quiet"], as_json=options["as_json"], is_taken=output == "-"
+    )
+    fields = checked_fields(options["fields"])
+    if output:
+        output_format(output)
+    for source in (data, model):
+        check_outputs(source, {"--output": output})
+    table_options = DataOptions.take(options)
+    with console.hearing_warnings():
+        saved = _load(model)
+        # The identifiers of the fit, if the new table has them as well.
+        implied = saved.facts.get("id") if isinstance(saved, TabularModel) else None
+        table = table_options.open(data, [implied] if implied else [])
+        id_column = table_options.id_column
+        if id_column is not None:
+            table.check_columns([id_column])
+        elif implied in table.columns:
+            id_column = implied
+        scorer = saved if isinstance(saved, TabularModel) else _bare(saved, table)
+        scoring = _Scoring(scorer, table, id_column, table_options.missing, console)
+        scoring.write(output, fields)
+    stop_if_asked()
+    text = scoring.tally.text()
+    if output and output != "-":
+        text += f"\n\nmemberships {output}"
+    values = {
+        **scoring.tally.to_dict(),
+        "written": output,
+        "warnings": console.warnings,
+    }
+    console.result(text, values)
+
+
+class _Scoring:
+    """The rows of a table under a model, piece by piece.
+
+    Parameters
+    ----------
+    model : TabularModel
+        The model.
+    table : Table
+        The new rows.
+    id_column : str or None
+        Column that identifies them.
+    missing : str or None
+        Treatment of missing values, None as in the fit.
+    console : Console
+        Where to say what is odd.
+    """
+
+    def __init__(
+        self,
+        model: TabularModel,
+        table: Table,
+        id_column: str | None,
+        missing: str | None,
+        console: Console,
+    ) -> None:
+        self.tally = Tally(model.focal_sets.n_clusters)
+        self._model = model
+        self._table = table
+        self._id_column = id_column
+        self._missing = missing
+        self._console = console
+
+    def write(self, output: str | None, fields: list[str]) -> None:
+        """Write the memberships, or with no output only count."""
+        if _ignores_novelties(self._model.estimator):
+            self._console.note(
+                "the model has no novelty detector: rows unlike all rows of the fit "
+                "may get a cluster (fit with --param novelty_detector=ocsvm)"
+            )
+        key = pa.field("row", pa.int64())
+        if self._id_column is not None:
+            key = self._table.schema.field(self._id_column)
+        schema = membership_schema(self._model.focal_sets, key, fields)
+        if output is None:
+            for _ in self._batches(schema):
+                pass
+            return
+        with write_table(output, schema) as write:
+            for batch in self._batches(schema):
+                write(batch)
+                stop_if_asked()
+
+    def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Memberships of one piece after the other, counted on the way."""
+        others = () if self._id_column is None else (self._id_column,)
+        n_unknown = 0
+        pieces = self._model.predict_batches(
+            self._table, others=others, missing=self._missing
+        )
+        for batch, features, partition in pieces:
+            start = self.tally.n_rows
+            rows = pa.array(np.arange(start, start + batch.num_rows))
+            keys = batch.column(self._id_column) if others else rows
+            yield membership_batch(schema, partition, keys, features.is_kept)
+            n_unknown += features.n_unknown
+            self.tally.add(partition, int((~features.is_kept).sum()))
+            self._console.progress(f"{self.tally.n_rows} rows ")
+        if self._console.shows_progress:
+            self._console.progress(" " * 40 + "\r")
+        if n_unknown:
+            self._console.warn(
+                f"{self._table.name}: {n_unknown} cells hold a category that the model "
+                "has not seen; they count as none of its categories"
+            )
+        if not self.tally.n_rows:
+            raise ValueError(f"{self._table.name} has a header but no rows")
+
+
+def _load(path: str) -> Any:
+    saved = load(path)
+    if not isinstance(saved, (TabularModel, BaseCredalClusterer)):
+        raise ValueError(
+            f"{path} holds a {type(saved).__name__}, not a model that could predict"
+        )
+    return saved
+
+
+def _bare(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
+    """An estimator saved in Python, as a model that takes the columns as they are."""
+    names = getattr(estimator, "feature_names_in_", None)
+    n_features = estimator.n_features_in_
+    columns = tuple(table.columns if names is None else map(str, names))
+    if len(columns) != n_features:
+        raise ValueError(
+            f"{table.name} must have {n_features} columns, in the order of the fit: "
+            f"the model knows no names; got {len(columns)}"
+        )
+    preparation = Preparation(
+        numeric=columns,
+        categories={},
+        scaling="none",
+        missing="error",
+        center=np.zeros(n_features),
+        scale=np.ones(n_features),
+        fill=np.full(n_features, np.nan),
+        fill_categories={},
+    )
+    return TabularModel(preparation, _nameless(estimator))
+
+
+def _nameless(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
+    """A copy that takes an array without a warning about names."""
+    twin = copy.copy(estimator)
+    if hasattr(twin, "feature_names_in_"):
+        del twin.feature_names_in_
+    return twin
+
+
+def _ignores_novelties(estimator: BaseCredalClusterer) -> bool:
+    return isinstance(estimator, NNEVCLUS) and estimator.novelty_detector is None

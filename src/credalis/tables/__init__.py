@@ -1,0 +1,22 @@
+"""Tables in files: open, stream, write; no clustering.
+
+CSV and TSV (delimiter, header and decimal comma are detected), Parquet files and
+folders, Arrow and Feather, NPY and NPZ, each also compressed with gzip and through a
+pipe. Parsing is done by pyarrow, which comes with ``pip install "credalis[cli]"``.
+"""
+
+from credalis.tables._arrow import as_matrix, as_text, kind_of
+from credalis.tables._open import open_table
+from credalis.tables._table import Table
+from credalis.tables._write import check_writable, output_format, write_table
+
+__all__ = [
+    "Table",
+    "as_matrix",
+    "as_text",
+    "check_writable",
+    "kind_of",
+    "open_table",
+    "output_format",
+    "write_table",
+]

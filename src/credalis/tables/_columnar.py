@@ -1,0 +1,117 @@
+"""Parquet files and folders, Arrow and Feather files, Arrow streams."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from credalis.tables._arrow import reading
+from credalis.tables._source import Source
+from credalis.tables._table import Table, check_names
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Bytes of a column read ahead, so that row groups of any size are streamed.
+_BUFFER_BYTES = 2**20
+
+
+class ParquetTable(Table):
+    """One Parquet file."""
+
+    format = "parquet"
+
+    def __init__(self, source: Source) -> None:
+        self.name = source.name
+        self.is_repeatable = True  # a pipe has been read to memory
+        self._path = source.path
+        self._is_file = source.is_repeatable and not source.is_compressed
+        self._memory: Any = None if self._is_file else source.open_seekable()
+        with reading(self.name), self._open() as file:
+            self.schema = file.schema_arrow
+            self.n_rows = file.metadata.num_rows
+        check_names(self.name, self.schema.names)
+
+    def _open(self) -> Any:
+        from pyarrow import parquet
+
+        where = self._path if self._is_file else self._memory
+        return parquet.ParquetFile(where, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+
+    def _batches(self, columns: list[str], max_rows: int) -> Iterator["pa.RecordBatch"]:
+        file = self._open()
+        for batch in file.iter_batches(
+            batch_size=max_rows, columns=columns, use_threads=False
+        ):
+            yield batch.select(columns)
+
+
+class ParquetFolder(Table):
+    """A folder of Parquet files, in the order of their names."""
+
+    format = "parquet"
+
+    def __init__(self, path: Path) -> None:
+        from pyarrow import dataset
+
+        self.name = str(path)
+        if not any(path.rglob("*.parquet")) and not any(path.rglob("*.pq")):
+            raise ValueError(f"{path} is a folder without Parquet files")
+        with reading(self.name):
+            self._dataset = dataset.dataset(
+                str(path), format="parquet", partitioning="hive"
+            )
+            self.schema = self._dataset.schema
+            self.n_rows = self._dataset.count_rows()
+        check_names(self.name, self.schema.names)
+
+    def _batches(self, columns: list[str], max_rows: int) -> Iterator["pa.RecordBatch"]:
+        # Without these limits the scanner reads ahead by gigabytes.
+        yield from self._dataset.to_batches(
+            columns=columns,
+            batch_size=max_rows,
+            batch_readahead=2,
+            fragment_readahead=1,
+        )
+
+
+def _whole(source: Source) -> bytes:
+    with source.open_seekable() as stream:
+        return stream.read()
+
+
+class ArrowTable(Table):
+    """An Arrow file (Feather is the same), mapped into memory, or an Arrow stream."""
+
+    format = "arrow"
+
+    def __init__(self, source: Source, *, is_stream: bool) -> None:
+        import pyarrow as pa
+
+        self.name = source.name
+        self._is_stream = is_stream
+        self._where: Any = (
+            str(source.path)
+            if source.is_repeatable and not source.is_compressed
+            else pa.py_buffer(_whole(source))
+        )
+        with reading(self.name), self._open() as reader:
+            self.schema = reader.schema
+        check_names(self.name, self.schema.names)
+
+    def _open(self) -> Any:
+        import pyarrow as pa
+
+        where = self._where
+        if isinstance(where, str):
+            where = pa.memory_map(where)
+        ipc = pa.ipc
+        return ipc.open_stream(where) if self._is_stream else ipc.open_file(where)
+
+    def _batches(self, columns: list[str], max_rows: int) -> Iterator["pa.RecordBatch"]:
+        with self._open() as reader:
+            if self._is_stream:
+                for batch in reader:
+                    yield batch.select(columns)
+            else:
+                for k in range(reader.num_record_batches):
+                    yield reader.get_batch(k).select(columns)

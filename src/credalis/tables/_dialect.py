@@ -1,0 +1,168 @@
+"""How a text file writes its table: encoding, delimiter, header, decimal comma."""
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from credalis.tables._source import Source
+from credalis.tables._table import check_names
+
+# Lines looked at.
+_SAMPLE_LINES = 1000
+# In the order of trust: a comma may also be a decimal comma, a blank a word gap.
+_DELIMITERS = ("\t", ";", "|", ",")
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_BYTE_ORDER_MARKS = {
+    b"\xef\xbb\xbf": "utf-8-sig",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What the parser has to know.
+
+    Attributes
+    ----------
+    encoding : str
+        Of the text.
+    delimiter : str
+        Between cells.
+    decimal : str
+        Between whole and fraction.
+    names : list of str
+        Of the columns: those of the header, or x0, x1, ... without one.
+    n_skipped : int
+        Lines before the first row: those of the header, and empty ones before it.
+    sample : list of lists of str
+        The first rows, for messages.
+    """
+
+    encoding: str
+    delimiter: str
+    decimal: str
+    names: list[str]
+    n_skipped: int
+    sample: list[list[str]] = field(repr=False)
+
+
+def detect(
+    source: Source,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> Dialect:
+    """The dialect of a text file; what is given is not guessed."""
+    encoding = encoding or _encoding(source.head)
+    text = _decoded(source, encoding)
+    lines = text.splitlines(keepends=True)
+    if not source.is_short and len(lines) > 1:
+        lines.pop()  # it may be cut
+    sample = lines[:_SAMPLE_LINES]
+    if not any(line.strip() for line in sample):
+        raise ValueError(f"{source.name} is empty")
+    delimiter = delimiter or _delimiter(sample)
+    rows, n_lines = _rows(sample, delimiter)
+    if header is None:
+        header = _is_header(rows[0])
+    first = rows[0]
+    if header:
+        names = [cell.strip() or f"x{j}" for j, cell in enumerate(first)]
+        advice = ": rename one, or say that there is no header if the first line is one"
+        names = check_names(source.name, names, advice + " of data")
+    else:
+        names = [f"x{j}" for j in range(len(first))]
+    body = rows[1:] if header else rows
+    return Dialect(
+        encoding=encoding,
+        delimiter=delimiter,
+        decimal=decimal or _decimal(body, delimiter),
+        names=names,
+        n_skipped=n_lines[0] if header else 0,
+        sample=body,
+    )
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell spells a number, with a point or a comma."""
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def _encoding(head: bytes) -> str:
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if head.startswith(mark):
+            return encoding
+    return "utf-8"
+
+
+def _decoded(source: Source, encoding: str) -> str:
+    """The beginning as text, or a ValueError that asks for the encoding."""
+    head = source.head
+    if not source.is_short:
+        # The last line may be cut, and with it a character of several bytes.
+        head = head[: head.rfind(b"\n") + 1] or head
+    try:
+        return head.decode(encoding)
+    except LookupError as error:
+        raise ValueError(
+            f"encoding must be the name of one, as latin-1 or utf-8, got {encoding!r}"
+        ) from error
+    except UnicodeDecodeError as error:
+        line = head[: error.start].count(b"\n") + 1
+        raise ValueError(
+            f"{source.name} is not {encoding} text (byte {head[error.start]:#04x} in "
+            f"line {line}): say how it is encoded, for example with --encoding latin-1"
+        ) from error
+
+
+def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """Rows that are not empty, and the number of lines up to the end of each."""
+    reader = csv.reader(io.StringIO("".join(lines), newline=""), delimiter=delimiter)
+    rows, ends = [], []
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                ends.append(reader.line_num)
+    except csv.Error:
+        pass  # the parser will say what is wrong, and where
+    return rows or [[""]], ends or [0]
+
+
+def _delimiter(lines: list[str]) -> str:
+    """The one that cuts all lines, or most, into the same number of cells."""
+    best, best_share = ",", 0.0
+    for candidate in _DELIMITERS:
+        rows, _ = _rows(lines, candidate)
+        n_cells, n_rows = Counter(map(len, rows)).most_common(1)[0]
+        share = n_rows / len(rows)
+        if n_cells > 1 and share > best_share:
+            best, best_share = candidate, share
+    if best_share == 0.0:
+        rows, _ = _rows(lines, " ")
+        is_table = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
+        if is_table and all(map(is_number, rows[-1])):
+            return " "
+    return best
+
+
+def _is_header(first: list[str]) -> bool:
+    """Whether the first row has names: no cell of it is a number."""
+    return any(cell.strip() for cell in first) and not any(map(is_number, first))
+
+
+def _decimal(rows: list[list[str]], delimiter: str) -> str:
+    """A comma if numbers are written with one, and none with a point."""
+    if delimiter == ",":
+        return "."
+    cells = [cell.strip() for row in rows for cell in row]
+    has_comma = any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+    has_point = any(_DECIMAL_POINT.fullmatch(cell) for cell in cells)
+    return "," if has_comma and not has_point else "."

@@ -1,0 +1,125 @@
+"""Table: what all formats have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from credalis._checks import check_integer
+from credalis.tables._arrow import arrow, kind_of, reading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Rows of a batch: large enough to be quick, small enough that hundreds of columns are
+# no burden.
+BATCH_ROWS = 2**16
+# More names than this are counted in a message.
+_MAX_NAMES_SHOWN = 12
+
+
+class Table(ABC):
+    """Columns of a file, read batch by batch.
+
+    Made by `open_table`.
+
+    Attributes
+    ----------
+    name : str
+        What the table is called in messages: its path, or "standard input".
+    format : str
+        "csv", "parquet", "arrow", "npy" or "npz".
+    schema : pyarrow.Schema
+        Names and types of the columns.
+    n_rows : int or None
+        Number of rows, if the format tells it before all is read.
+    is_repeatable : bool
+        Whether `batches` can be asked for more than once; a pipe cannot be read again.
+    """
+
+    name: str
+    format: str
+    schema: "pa.Schema"
+    n_rows: int | None = None
+    is_repeatable: bool = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.schema.names)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """For each column "number", "text" or "other"."""
+        return {field.name: kind_of(field.type) for field in self.schema}
+
+    def batches(
+        self, columns: Sequence[str] | None = None, *, max_rows: int = BATCH_ROWS
+    ) -> Iterator["pa.RecordBatch"]:
+        """Stream the rows in the order of the file, in bounded memory.
+
+        Parameters
+        ----------
+        columns : sequence of str, default=None
+            Names of the columns wanted, in this order; None: all.
+        max_rows : int, default=65536
+            Largest number of rows of a batch; batches may have fewer.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+        """
+        check_integer("max_rows", max_rows, at_least=1)
+        names = self.columns if columns is None else self.check_columns(columns)
+        with reading(self.name):
+            for batch in self._batches(list(names), max_rows):
+                for start in range(0, batch.num_rows, max_rows):
+                    yield batch.slice(start, max_rows)
+
+    def read(self, columns: Sequence[str] | None = None) -> "pa.Table":
+        """All rows of some columns, or of all, as a pyarrow.Table."""
+        pa = arrow()
+        names = self.columns if columns is None else self.check_columns(columns)
+        batches = list(self.batches(names))
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return pa.Table.from_batches(batches, schema if not batches else None)
+
+    def check_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The same names, or a ValueError that tells which is not there."""
+        for name in columns:
+            if name not in self.columns:
+                raise ValueError(
+                    f"{self.name} has no column {name!r}{self._meant(name)}"
+                )
+        return tuple(columns)
+
+    @abstractmethod
+    def _batches(self, columns: list[str], max_rows: int) -> Iterator["pa.RecordBatch"]:
+        """Batches of the given columns; larger ones are cut afterwards."""
+
+    def _meant(self, name: str) -> str:
+        near = get_close_matches(name, self.columns, n=1)
+        if near:
+            return f"; did you mean {near[0]!r}?"
+        return f"; its columns are {listed(self.columns)}"
+
+    def __repr__(self) -> str:
+        n_rows = "" if self.n_rows is None else f", {self.n_rows} rows"
+        return f"Table({self.name!r}, {len(self.columns)} columns{n_rows})"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in words, the first few if they are many."""
+    shown = ", ".join(repr(name) for name in names[:_MAX_NAMES_SHOWN])
+    n_hidden = len(names) - _MAX_NAMES_SHOWN
+    return f"{shown} and {n_hidden} more" if n_hidden > 0 else shown
+
+
+def check_names(name: str, columns: Sequence[str], advice: str = "") -> list[str]:
+    """Names that are all different, or a ValueError."""
+    seen: set[str] = set()
+    for column in columns:
+        if column in seen:
+            raise ValueError(f"{name} has two columns called {column!r}{advice}")
+        seen.add(column)
+    return list(columns)

@@ -1,0 +1,32 @@
+"""From the columns of a table to masses: preparation and estimator in one model.
+
+`TabularModel` is what ``credalis cluster --model`` saves: which columns were used, how
+they were scaled, which categories they had, what stood in for missing values, and the
+fitted estimator.
+"""
+
+from credalis.tabular._columns import Columns, choose_columns, read_columns
+from credalis.tabular._memberships import FIELDS, membership_batch, membership_schema
+from credalis.tabular._model import TabularModel
+from credalis.tabular._preparation import (
+    MISSING,
+    SCALINGS,
+    Preparation,
+    Prepared,
+    prepare,
+)
+
+__all__ = [
+    "FIELDS",
+    "MISSING",
+    "SCALINGS",
+    "Columns",
+    "Preparation",
+    "Prepared",
+    "TabularModel",
+    "choose_columns",
+    "membership_batch",
+    "membership_schema",
+    "prepare",
+    "read_columns",
+]

@@ -1,0 +1,161 @@
+"""TabularModel: preparation and estimator as one object that can be saved."""
+
+import copy
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from credalis import _archive
+from credalis.cluster import EVCLUS, BaseCredalClusterer, Bootclus
+from credalis.partition import CredalPartition
+from credalis.tables import Table
+from credalis.tabular._preparation import Features, Preparation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Masses of new objects rest on those of training objects.
+_NEEDS_MASSES = (EVCLUS, Bootclus)
+
+
+class TabularModel:
+    """A fitted estimator with the preparation of the columns it was fitted to.
+
+    ``credalis cluster --model`` writes one, `credalis.load` reads it. The file holds
+    what prediction needs, not the memberships of the rows of the fit (but for EVCLUS
+    and Bootclus, whose predictions rest on them): the ``estimator`` of a loaded model
+    has no ``partition_`` and no ``labels_``.
+
+    Parameters
+    ----------
+    preparation : Preparation
+        Columns, scaling, categories, what stands in for missing values.
+    estimator : fitted estimator
+        Fitted to the matrix that the preparation makes.
+    facts : dict, default=None
+        Plain values worth knowing about the fit: number of rows, name of the table,
+        sizes of the clusters.
+    """
+
+    def __init__(
+        self,
+        preparation: Preparation,
+        estimator: BaseCredalClusterer,
+        facts: dict[str, Any] | None = None,
+    ) -> None:
+        self.preparation = preparation
+        self.estimator = estimator
+        self.facts = {} if facts is None else facts
+
+    def __repr__(self) -> str:
+        columns = len(self.preparation.columns)
+        return f"TabularModel({self.estimator!r}, {columns} columns)"
+
+    @property
+    def focal_sets(self) -> Any:
+        """Focal sets of the masses."""
+        return self.estimator.focal_sets_
+
+    def predict_partition(self, table: Any) -> CredalPartition:
+        """Mass functions of the rows of a table.
+
+        Parameters
+        ----------
+        table : Table, pandas or polars DataFrame, pyarrow Table, or dict of columns
+            With the columns that the model was fitted to, in any order and among
+            others. Rows with missing values are treated as in the fit; where they are
+            left out, they are not in the result.
+
+        Returns
+        -------
+        CredalPartition
+        """
+        return self.estimator.predict_partition(self.transform(table).X)
+
+    def predict(self, table: Any) -> np.ndarray:
+        """Cluster of maximal plausibility of each row, as in `predict_partition`."""
+        return self.predict_partition(table).labels.copy()
+
+    def transform(self, table: Any) -> Features:
+        """What the estimator sees of a table."""
+        import pyarrow as pa
+
+        if isinstance(table, Table):
+            self.preparation.check_table(table.name, table.columns)
+            table = table.read(self.preparation.columns)
+        elif hasattr(table, "to_arrow"):
+            table = table.to_arrow()
+        elif not isinstance(table, (pa.Table, pa.RecordBatch)):
+            table = pa.table(table)
+        self.preparation.check_table("the table", table.schema.names)
+        return self.preparation.transform(table)
+
+    def predict_batches(
+        self,
+        table: Table,
+        *,
+        others: tuple[str, ...] = (),
+        missing: str | None = None,
+    ) -> Iterator[tuple["pa.RecordBatch", Features, CredalPartition]]:
+        """Masses of a table batch by batch, in memory that does not grow with it.
+
+        Parameters
+        ----------
+        table : Table
+            From `credalis.io.open_table`.
+        others : tuple of str, default=()
+            Further columns to read, such as the one that identifies the rows.
+        missing : {"error", "drop", "impute"}, default=None
+            Treatment of missing values; None: that of the fit.
+
+        Yields
+        ------
+        batch : pyarrow.RecordBatch
+            The columns that were read.
+        features : Features
+            What the estimator saw, and which rows were kept.
+        partition : CredalPartition
+            Of the rows that were kept.
+        """
+        preparation = self.preparation
+        preparation.check_table(table.name, table.columns)
+        columns = list(dict.fromkeys([*preparation.columns, *others]))
+        first_row = 0
+        for batch in table.batches(columns):
+            features = preparation.transform(
+                batch, missing=missing, name=table.name, first_row=first_row
+            )
+            yield batch, features, self._partition(features)
+            first_row += batch.num_rows
+
+    def _partition(self, features: Features) -> CredalPartition:
+        if len(features.X):
+            return self.estimator.predict_partition(features.X)
+        return CredalPartition(np.empty((0, len(self.focal_sets))), self.focal_sets)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write arrays and JSON to a file that `credalis.load` reads."""
+        _archive.save(self, path)
+
+    def to_state(self) -> dict[str, Any]:
+        """What `save` stores."""
+        estimator = copy.copy(self.estimator)
+        for name in ("partition_", "labels_"):
+            if not isinstance(estimator, _NEEDS_MASSES) and hasattr(estimator, name):
+                delattr(estimator, name)
+        return {
+            "preparation": self.preparation,
+            "estimator": estimator,
+            "facts": self.facts,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "TabularModel":
+        """Inverse of `to_state`."""
+        return cls(**state)
+
+
+_archive.register(Preparation)
+_archive.register(TabularModel)
