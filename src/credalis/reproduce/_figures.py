@@ -32,7 +32,7 @@ def panels(
     axes = np.atleast_1d(figure.subplots(n_panels // n_columns, n_columns)).ravel()
     display.plot(ax=axes[0] if n_panels == 1 else list(axes), **options)
     if then is not None:
-        then(display, axes)
+        then(display, list(axes))
     return png(figure)
 
 

@@ -157,7 +157,9 @@ def _svm_contour(X: Any) -> bytes:
     margin = 0.05 * np.ptp(X, axis=0)
     x, y = (
         np.linspace(low, high, 120)
-        for low, high in zip(X.min(axis=0) - margin, X.max(axis=0) + margin, strict=True)
+        for low, high in zip(
+            X.min(axis=0) - margin, X.max(axis=0) + margin, strict=True
+        )
     )
     grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     values = detector.decision_function(grid).reshape(len(y), len(x))
@@ -165,12 +167,14 @@ def _svm_contour(X: Any) -> bytes:
     ax = figure.subplots()
     filled = ax.contourf(x, y, values, levels=12, cmap="viridis")
     ax.contour(x, y, values, levels=[0], colors="white", linewidths=1.5)
-    ax.scatter(*X.T, s=5, color="black", alpha=0.5)
+    ax.scatter(X[:, 0], X[:, 1], s=5, color="black", alpha=0.5)
     figure.colorbar(filled, label="f(x)")
     return png(figure)
 
 
-def loss_study(*, n_hidden: int, weight_decay: float, n_init: int, seed: int) -> Outcome:
+def loss_study(
+    *, n_hidden: int, weight_decay: float, n_init: int, seed: int
+) -> Outcome:
     """Stress on the training set and on new vectors, at the same δ₀."""
     X, _ = attributes(DATA, is_standardized=False)
     new, _ = make_four_class(N_NEW, random_state=1)
@@ -194,9 +198,7 @@ def study_name(n_hidden: int, weight_decay: float, n_init: int) -> str:
 def cells(is_quick: bool) -> list[Cell]:
     """The three models and the study of the loss."""
     found = [
-        Cell(
-            NAME, "evclus", with_evclus, {"parameters": _EVCLUS, "seed": 0}, DATA, 5
-        ),
+        Cell(NAME, "evclus", with_evclus, {"parameters": _EVCLUS, "seed": 0}, DATA, 5),
         Cell(NAME, "delta-bel", peaks, {"n_neighbors": 50, "quantile": 0.9}, DATA),
         Cell(
             NAME,

@@ -24,12 +24,12 @@ from credalis.reproduce._tables import finding_table, pictures_of
 RELATIVE_TOLERANCE = 0.03
 
 CAPTIONS = {
-    "evclus-partition": "EVCLUS: lower (solid) and upper (broken) approximations of the "
-    "four clusters; outliers are marked.",
+    "evclus-partition": "EVCLUS: lower (solid) and upper (broken) approximations of "
+    "the four clusters; outliers are marked.",
     "evclus-convergence": "EVCLUS: loss against iterations.",
     "evclus-shepard": "EVCLUS: conflict against transformed dissimilarity.",
-    "delta-bel": "δ–Bel graph with 50 neighbours and q = 0.9: the four centres are at the "
-    "upper right.",
+    "delta-bel": "δ–Bel graph with 50 neighbours and q = 0.9: the four centres are at "
+    "the upper right.",
     "svm": "One-class SVM (ν = 0.2, σ = 0.2): f(x); the white line is f(x) = 0.",
     "nn-empty": "NN-EVCLUS: mass on ∅.",
     "nn-learning-curve": "NN-EVCLUS: learning curve; the broken line is the published "
@@ -55,8 +55,8 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
         Text(
             "400 vectors of four bivariate t distributions, as they are (no scaling); "
             "∅, the clusters, their pairs and Ω as focal sets; 100 pairs for each "
-            "object; NN-EVCLUS with 20 hidden units and the one-class SVM of the paper, "
-            "best of five starts. The losses are means over the pairs drawn."
+            "object; NN-EVCLUS with 20 hidden units and the one-class SVM of the "
+            "paper, best of five starts. The losses are means over the pairs drawn."
         ),
         finding_table(found, "Every value", ("model", "quantity")),
         *pictures_of(results, NAME, CAPTIONS, directory),

@@ -52,7 +52,7 @@ class Setting:
     is_deterministic: bool = False
 
     def changed(self, exception: "ExceptionalSetting") -> "Setting":
-        """This setting with those of an exception instead."""
+        """The setting with what an exception changes."""
         return Setting(
             self.estimator,
             {**self.parameters, **exception.parameters},
@@ -103,9 +103,7 @@ def _declared(method: str, n_clusters: int) -> Setting:
         "NN-EVCLUS": Setting("NNEVCLUS", {"n_init": 5}),
         "NN-EVCLUS-bp": Setting("NNEVCLUS", {"n_init": 5, "init": "peaks"}),
         "ECM": Setting("ECM", {**c_means, "n_init": 5}),
-        "ECM-bp": Setting(
-            "ECM", {**c_means, "init": "peaks"}, is_deterministic=True
-        ),
+        "ECM-bp": Setting("ECM", {**c_means, "init": "peaks"}, is_deterministic=True),
         "CCM": Setting("CCM", {**ccm, "n_init": 5}),
         "CCM-bp": Setting("CCM", {**ccm, "init": "peaks"}, is_deterministic=True),
         "sECMdd": Setting("ECMdd", medoids),

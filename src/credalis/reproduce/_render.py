@@ -57,9 +57,8 @@ def as_html(title: str, sections: Sequence[Section]) -> str:
     body = [f"<h1>{escape(title)}</h1>", _contents(sections)]
     for number, each in enumerate(sections):
         parts = "\n".join(_html_part(part) for part in each.parts)
-        body.append(
-            f"<section id='s{number}'><h2>{escape(each.heading)}</h2>\n{parts}</section>"
-        )
+        heading = f"<h2>{escape(each.heading)}</h2>"
+        body.append(f"<section id='s{number}'>{heading}\n{parts}</section>")
     return page(escape(title), body)
 
 

@@ -61,8 +61,8 @@ def _summary(
         names = ", ".join(each.name for each in absent)
         parts.append(Text(f"Not run: {names}."))
     if results.failed:
-        rows = tuple(sorted(results.failed.items()))
-        parts.append(Table(("cell", "error"), rows, "Cells that failed", (1,)))
+        failed = tuple(sorted(results.failed.items()))
+        parts.append(Table(("cell", "error"), failed, "Cells that failed", (1,)))
     if results.missing:
         reasons = sorted(set(results.missing.values()))
         parts.append(Text(f"Cells were left out: {'; '.join(reasons)}."))

@@ -1,10 +1,14 @@
 """Computes cells that are not finished yet, one after the other or in processes."""
 
+import signal
+import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -25,8 +29,8 @@ class Results:
     ----------
     records : dict of str to dict
         What was computed, now or before.
-    missing : dict of str to str
-        Reasons why cells have no record.
+    missing, failed : dict of str to str
+        Cells whose data are not there, and cells that ended with an error, and why.
     n_kept : int
         Number of cells that were finished before.
     """
@@ -73,7 +77,9 @@ def run_cells(
     results = Results()
     todo = []
     with data_from(data):
-        available = {name: is_available(name) for name in {c.data for c in cells} if name}
+        available = {
+            name: is_available(name) for name in {c.data for c in cells} if name
+        }
     for cell in cells:
         record = stored(cell, directory)
         if record is not None:
@@ -85,17 +91,17 @@ def run_cells(
             todo.append(cell)
     todo.sort(key=lambda cell: -cell.cost)
     calls = (delayed(_compute)(cell, directory, data) for cell in todo)
-    done: Iterable[tuple[int, dict[str, Any] | str]]
+    done: Iterable[tuple[str, dict[str, Any] | str]]
     if n_jobs == 1:
         done = (_compute(cell, directory, data) for cell in todo)
     else:
         done = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(calls)
     by_key = {cell.key: cell for cell in todo}
-    for n_done, (key, record) in enumerate(done, start=1):
-        if isinstance(record, str):
-            results.failed[key] = record
+    for n_done, (key, found) in enumerate(done, start=1):
+        if isinstance(found, str):
+            results.failed[key] = found
         else:
-            results.records[key] = record
+            results.records[key] = found
         if progress is not None:
             progress(n_done, len(todo), by_key[key])
     return results
@@ -108,6 +114,7 @@ def _compute(
     with (
         data_from(data),
         threadpool_limits(limits=1),
+        _noting_interrupts() as interrupts,
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
@@ -120,6 +127,32 @@ def _compute(
             message = " ".join(str(error).split())
             return cell.key, f"{type(error).__name__}: {message}"
         seconds = time.process_time() - start
+        if interrupts:
+            raise KeyboardInterrupt
     warned = sorted({each.category.__name__ for each in caught})
     record = keep(cell, outcome, directory, seconds=seconds, warned=warned)
     return cell.key, record
+
+
+@contextmanager
+def _noting_interrupts() -> Iterator[list[int]]:
+    """Interrupts inside the block, also those that an estimator has answered.
+
+    A fit that is interrupted returns the best result so far, which is no finished cell.
+    """
+    noted: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        noted.append(number)
+        if callable(before):
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)

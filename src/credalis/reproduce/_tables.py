@@ -34,8 +34,8 @@ _MARKS = {
     NOT_AVAILABLE: "·",
 }
 LEGEND = (
-    "= reproduced, + better, − worse, ? not comparable, · not run or no data; a cell is "
-    "the published value → our mean over the repetitions."
+    "= reproduced, + better, − worse, ? not comparable, · not run or no data; a cell "
+    "is the published value → our mean over the repetitions."
 )
 
 
@@ -79,7 +79,15 @@ def finding_table(
     findings: Iterable[Finding], caption: str, first: tuple[str, str]
 ) -> Table:
     """One line for each finding, with verdict and reason."""
-    header = (*first, "published", "best by loss", "mean ± sd", "runs", "verdict", "why")
+    header = (
+        *first,
+        "published",
+        "best by loss",
+        "mean ± sd",
+        "runs",
+        "verdict",
+        "why",
+    )
     rows = tuple(
         (
             each.row,
@@ -142,8 +150,8 @@ def consistency_pictures(
         pictures.append(
             Picture(
                 file,
-                f"{title}: consistency (CI) against nonspecificity (NS). Not dominated: "
-                f"{', '.join(kept)}.",
+                f"{title}: consistency (CI) against nonspecificity (NS). Not "
+                f"dominated: {', '.join(kept)}.",
             )
         )
     return pictures

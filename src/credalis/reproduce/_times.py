@@ -74,11 +74,11 @@ def cells(is_quick: bool) -> list[Cell]:
 def show(results: Results, is_quick: bool, directory: Path) -> Shown:
     """Three tables; times are beside the paper's, but no verdict."""
     about = Text(
-        "Processor seconds, mean (standard deviation), the paper's → ours, and how many "
-        "times less that is. One start a run for attribute and dissimilarity data, best "
-        "of five starts for constrained clustering, one thread. The paper's are of R "
-        "programs on a 2.4 GHz Intel i9 and say little about another machine: they are "
-        "not comparable, only beside each other. Zongker is our stand-in of equal size."
+        "Processor seconds, mean (standard deviation), the paper's → ours, and how "
+        "many times less that is. One start a run for attribute and dissimilarity "
+        "data, best of five starts for constrained clustering, one thread. The "
+        "paper's are of R programs on a 2.4 GHz Intel i9 and say little about another "
+        "machine: no verdict is given. Zongker is our stand-in of equal size."
     )
     tables = [
         _table(
