@@ -31,8 +31,8 @@ EXPLANATIONS: dict[tuple[str, str], str] = {
     ("Wine", "BPEC"): (
         "Published before the adaptive metric has converged: after one update of the "
         "metric ARI is 0.80 as printed, at the minimum, where the objective is lower, "
-        "0.41. With the Euclidean metric it is 0.83. Another δ (automatic) changes nothing, "
-        "peaks of 50 neighbours give 0.32."
+        "0.41. With the Euclidean metric it is 0.83. Another δ (automatic) changes "
+        "nothing, peaks of 50 neighbours give 0.32."
     ),
     ("Heart", "Bootclus"): (
         "The mixture of lowest BIC splits on one binary attribute (its ninth) and "
@@ -70,8 +70,8 @@ DISSIMILARITY_EXPLANATIONS: dict[tuple[str, str], str] = {
     ("Protein", "RECM"): (
         "Published where the rule of the reference program happens to stop: from "
         "random masses it stops after four iterations at most, with ARI from below 0.6 "
-        "to 0.86 at objectives that do not differ (536.3 to 536.5); iterated to the end, "
-        "prototypes collapse with β = 1.5. With β = 1.1 ARI is 0.92."
+        "to 0.86 at objectives that do not differ (536.3 to 536.5); iterated to the "
+        "end, prototypes collapse with β = 1.5. With β = 1.1 ARI is 0.92."
     ),
 }
 

@@ -93,8 +93,10 @@ def _html_part(part: Text | Table | Picture) -> str:
     if isinstance(part, Picture):
         data = base64.b64encode(part.file.read_bytes()).decode()
         caption = escape(part.caption)
+        # In its own size, which the page's style would stretch.
         return (
-            f"<figure><img alt='{caption}' src='data:image/png;base64,{data}'>"
+            "<figure style='margin:1.4rem 0'><img style='width:auto;max-width:100%' "
+            f"alt='{caption}' src='data:image/png;base64,{data}'>"
             f"<figcaption>{caption}</figcaption></figure>"
         )
     content = table(
@@ -107,7 +109,7 @@ def _html_part(part: Text | Table | Picture) -> str:
 
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is: no tags, no line breaks."""
-    return " ".join(text.split()).replace("<", "&lt;").replace(">", "&gt;")
+    return " ".join(text.splitlines()).replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _cell(text: str) -> str:

@@ -33,6 +33,8 @@ _MARKS = {
     NOT_RUN: "·",
     NOT_AVAILABLE: "·",
 }
+# The two numbers stay on one line.
+_PLUS_MINUS = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
 LEGEND = (
     "= reproduced, + better, − worse, ? not comparable, · not run or no data; a cell "
     "is the published value → our mean over the repetitions."
@@ -72,7 +74,7 @@ def spread(finding: Finding, n_digits: int = 3) -> str:
     mean, deviation = finding.mean, finding.deviation
     if deviation is None:
         return decimals(mean, n_digits)
-    return f"{decimals(mean, n_digits)} ± {decimals(deviation, n_digits)}"
+    return f"{decimals(mean, n_digits)}{_PLUS_MINUS}{decimals(deviation, n_digits)}"
 
 
 def finding_table(
