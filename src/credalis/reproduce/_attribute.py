@@ -14,7 +14,12 @@ from credalis.metrics import (
 from credalis.reproduce._cells import Cell, Outcome
 from credalis.reproduce._data import SETS, attributes
 from credalis.reproduce._experiment import Experiment, Shown
-from credalis.reproduce._explanations import ABOUT, COSTS, EXPLANATIONS
+from credalis.reproduce._explanations import (
+    ABOUT,
+    ABOUT_CONSISTENCY,
+    COSTS,
+    EXPLANATIONS,
+)
 from credalis.reproduce._findings import Finding, share_good
 from credalis.reproduce._methods import (
     EXCEPTIONS,
@@ -43,12 +48,15 @@ TOLERANCE = 0.03
 
 
 def scores(model: Any, y: Any, seconds: float) -> dict[str, Any]:
-    """What is kept of a fit."""
+    """What is kept of a fit; the diagrams show the indices of normalised masses."""
     partition = model.partition_
+    normalized = partition.normalized()
     return {
         "ari": float(adjusted_rand_index(y, model.labels_)),
-        "ci": float(consistency_index(partition, y)),
-        "ns": float(nonspecificity_index(partition)),
+        "ci": float(consistency_index(normalized, y)),
+        "ns": float(nonspecificity_index(normalized)),
+        "ci_with_empty_set": float(consistency_index(partition, y)),
+        "ns_with_empty_set": float(nonspecificity_index(partition)),
         "loss": float(model.loss_),
         "outliers": int(np.sum(partition.is_outlier)),
         "seconds": round(seconds, 4),
@@ -169,6 +177,7 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
             matrix_table(found, METHODS, f"Adjusted Rand index. {LEGEND}"),
             _exceptions_table(),
             finding_table(found, "Every cell", ("data", "method")),
+            Text(ABOUT_CONSISTENCY),
             *pictures,
         ],
         found,
