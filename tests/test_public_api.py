@@ -49,6 +49,7 @@ SUBPACKAGES = [
     "partition",
     "peaks",
     "plots",
+    "reproduce",
     "tables",
     "tabular",
 ]
