@@ -61,6 +61,7 @@ def test_report_grows_with_the_experiments_of_a_directory(tmp_path):
     assert len(second.findings) == 2
     assert reproduce(["alpha", "beta"], out).n_kept == 2
     assert "0 of 2 values (0 %)" in second.html.read_text("utf-8")
+    assert text.count("| 1 | 0 | 0 % |") == 2
 
 
 @pytest.mark.usefixtures("toys")

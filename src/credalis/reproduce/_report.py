@@ -23,6 +23,7 @@ def write_report(
     """Write both files, and return everything that was found."""
     sections = []
     findings: list[Finding] = []
+    shares = []
     absent = []
     for each in experiments:
         keys = [key for key in results.records if key.startswith(f"{each.name}/")]
@@ -31,8 +32,9 @@ def write_report(
             continue
         shown = each.show(results, is_quick, directory)
         findings += shown.findings
+        shares.append(_share(each, shown.findings))
         sections.append(Section(each.title, tuple(shown.parts)))
-    first = Section("Summary", tuple(_summary(findings, results, absent)))
+    first = Section("Summary", tuple(_summary(findings, results, shares, absent)))
     sections = [first, Section("Data", (_data_table(),)), *sections]
     for name, text in (
         (HTML_NAME, as_html(TITLE, sections)),
@@ -43,8 +45,18 @@ def write_report(
     return findings
 
 
+def _share(experiment: Experiment, findings: list[Finding]) -> tuple[str, ...]:
+    """A line of the table of experiments."""
+    good, compared = share_good(findings)
+    percent = f"{100 * good / compared:.0f} %" if compared else "–"
+    return experiment.title, str(compared), str(good), percent
+
+
 def _summary(
-    findings: list[Finding], results: Results, absent: list[Experiment]
+    findings: list[Finding],
+    results: Results,
+    shares: list[tuple[str, ...]],
+    absent: list[Experiment],
 ) -> list[Part]:
     good, compared = share_good(findings)
     seconds = sum(record["seconds"] for record in results.records.values())
@@ -55,7 +67,10 @@ def _summary(
             f"{__version__}. {good} of {compared} values{share} that can be compared "
             f"are reproduced or better. {len(results.records)} cells took "
             f"{seconds:.0f} processor seconds, one thread each."
-        )
+        ),
+        Table(
+            ("experiment", "compared", "reproduced or better", "share"), tuple(shares)
+        ),
     ]
     if absent:
         names = ", ".join(each.name for each in absent)
@@ -69,7 +84,13 @@ def _summary(
     worse = [each for each in findings if each.verdict == WORSE]
     if worse:
         rows = tuple(
-            (each.row, each.column, decimals(each.published), spread(each), each.why)
+            (
+                each.row,
+                each.column,
+                decimals(each.published),
+                spread(each),
+                _reason(each),
+            )
             for each in worse
         )
         header = ("where", "what", "published", "ours", "tested explanation")
@@ -90,3 +111,8 @@ def _data_table() -> Table:
     )
     header = ("in the paper", "here", "clusters", "comparable", "what differs")
     return Table(header, rows, text_columns=(1, 3, 4))
+
+
+def _reason(finding: Finding) -> str:
+    """Why a value is worse; that there is no explanation is said too."""
+    return finding.why or "no explanation was found yet"
