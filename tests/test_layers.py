@@ -27,6 +27,7 @@ LAYERS = [
     {"cluster"},
     {"_predictions", "tabular"},
     {"_compare", "distributed", "io", "model_selection", "report", "streaming"},
+    {"reproduce"},
     {"cli"},
     {"__main__"},
 ]

@@ -51,6 +51,7 @@ SUBPACKAGES = [
     "partition",
     "peaks",
     "plots",
+    "reproduce",
     "sources",
     "streaming",
     "tables",

@@ -52,6 +52,14 @@ class TestConstraints:
         assert ax.get_legend() is None
         display.figure_.canvas.draw()
 
+    def test_without_pairs_labelled_objects_stand_out(self, plt, legend_texts):
+        X = [[0, 0], [1, 1], [2, 2], [3, 3]]
+        display = ConstraintDisplay.from_pairs(X, labels=[0, -1, 1, -1])
+        assert display.is_constrained.tolist() == [True, False, True, False]
+        assert legend_texts(display.plot().ax_) == ["class 0", "class 1"]
+        paired = ConstraintDisplay.from_pairs(X, [(0, 1)], labels=[0, -1, 1, -1])
+        assert paired.is_constrained.tolist() == [True, True, False, False]
+
     def test_wrong_input_is_refused(self, learned):
         _, X, _, _ = learned
         with pytest.raises(ValueError, match="must_link must hold row numbers"):

@@ -18,6 +18,7 @@ from credalis.cli._interrupts import catching_signals
 from credalis.cli._options import SETTINGS, debug_option
 from credalis.cli._peaks import peaks
 from credalis.cli._predict import predict
+from credalis.cli._reproduce import reproduce
 
 _INTERRUPTED = 130
 _EXPECTED = (ValueError, OSError, ImportError)
@@ -42,7 +43,16 @@ def credalis() -> None:
     """
 
 
-for _command in (demo, cluster, predict, peaks, compare, info, completion):
+for _command in (
+    demo,
+    cluster,
+    predict,
+    peaks,
+    compare,
+    reproduce,
+    info,
+    completion,
+):
     credalis.add_command(_command)
 
 

@@ -35,7 +35,8 @@ class ConstraintDisplay:
 
     A solid line joins two objects of a must-link, a dashed one those of a cannot-link.
     Objects without constraints are pale; with labels, colour and shape of the others
-    say which class they are of.
+    say which class they are of. Without any pair, the labels are what is known: objects
+    that have one stand out.
 
     Two features are shown as they are, more of them by their first two principal
     components, a single one against the row number.
@@ -126,7 +127,12 @@ class ConstraintDisplay:
 
     @property
     def is_constrained(self) -> NDArray[np.bool_]:
-        """Whether an object is in a pair, shape (n_samples,)."""
+        """Whether an object is in a pair, shape (n_samples,).
+
+        Without pairs, whether it has a label.
+        """
+        if not len(self.must_link) and not len(self.cannot_link):
+            return self.labels >= 0
         result = np.zeros(len(self.points), dtype=bool)
         result[np.concatenate([self.must_link, self.cannot_link]).ravel()] = True
         return result
