@@ -9,6 +9,7 @@ import numpy as np
 
 from credalis import _archive
 from credalis._checks import check_number
+from credalis.tables import check_writable
 
 __all__ = ["Checkpoint"]
 
@@ -75,6 +76,7 @@ class Checkpoint:
             "data": fingerprint,
         }
         self._last = -np.inf
+        check_writable(self.path)
         if not os.path.exists(self.path):
             return None
         content = _archive.load(self.path)

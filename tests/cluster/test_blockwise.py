@@ -240,6 +240,14 @@ def test_checkpoint_of_an_array_keeps_its_objects(blobs, tmp_path):
     np.testing.assert_array_equal(model.labels_, model.predict(X))
 
 
+def test_a_place_that_cannot_be_written_is_refused_at_once(blobs, tmp_path):
+    X, _ = blobs
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=tmp_path / "no" / "file")
+    with pytest.raises(ValueError, match="seconds must be"):
+        Checkpoint(tmp_path / "file", seconds=-1)
+
+
 def test_checkpoint_of_another_fit_is_refused(blobs, tmp_path):
     X, _ = blobs
     path = tmp_path / "fit.checkpoint"

@@ -162,6 +162,24 @@ def test_large_memmap_is_a_source(monkeypatch, mapped):
     assert source.array is mapped
 
 
+def test_a_mapped_file_is_never_copied_as_a_whole(monkeypatch, tmp_path):
+    import tracemalloc
+
+    np.save(tmp_path / "rows.npy", np.ones((400_000, 8), dtype=np.float32))
+    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 2**16)
+    source = ArraySource(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+    tracemalloc.start()
+    try:
+        source.sample(np.random.RandomState(0), 1000)
+        n_rows = sum(map(len, source.random_blocks(np.random.RandomState(0), 100)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert n_rows == 400_000
+    # All rows as float64 are 25.6 MB.
+    assert peak < 5e6
+
+
 def test_names_of_columns(parquet):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"u": [1.0, 2.0], "v": [3.0, 4.0]})
