@@ -2,7 +2,7 @@
 
 CSV and TSV (delimiter, header and decimal comma are detected), Parquet files and
 folders, Arrow and Feather, NPY and NPZ, each also compressed with gzip and through a
-pipe. Parsing is done by pyarrow, which comes with ``pip install "credalis[cli]"``.
+pipe. Parsing is done by pyarrow, which comes with ``pip install "credalis[parquet]"``.
 """
 
 from credalis.tables._arrow import as_matrix, as_text, kind_of

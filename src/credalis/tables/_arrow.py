@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HOW_TO_INSTALL = 'pip install "credalis[cli]"'
+_HOW_TO_INSTALL = 'pip install "credalis[parquet]"'
 
 
 def arrow() -> Any:
