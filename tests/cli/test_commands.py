@@ -108,7 +108,7 @@ class TestAccidents:
         from credalis.io import open_table
 
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-        with pytest.raises(ImportError, match=r'pip install "credalis\[cli\]"'):
+        with pytest.raises(ImportError, match=r'pip install "credalis\[parquet\]"'):
             open_table("t.csv")
 
     def test_a_surprise_is_one_line_and_debug_shows_where(self, run, csv, monkeypatch):
