@@ -85,6 +85,14 @@ DISSIMILARITY_EXPLANATIONS: dict[tuple[str, str], str] = {
     ),
 }
 
+CLAIM_EXPLANATIONS: dict[tuple[str, str], str] = {
+    ("Iris", "with PCCA, NN-EVCLUS is best or as good as the best"): (
+        "Five starts of twelve hidden units are too few: over five draws of 50 pairs "
+        "ARI is 0.90, with twenty starts 0.93 and with 50 hidden units 0.93, against "
+        "0.93 of CEVCLUS, and the losses fall with it."
+    ),
+}
+
 # Processor seconds of one repetition on one core, so that long cells begin first.
 COSTS: dict[tuple[str, str], float] = {
     ("Letters4p1", "Bootclus"): 150,
