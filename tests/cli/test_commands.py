@@ -214,7 +214,7 @@ class TestAccidents:
         command = ("cluster", csv, "-c", "2", *GOOD, option, "m.csv")
         result = process(*command, preexec_fn=limit)
         assert result.code == 1
-        assert "m.csv: file too large" in result.err.splitlines()[-1]
+        assert "credalis: error: m.csv: file too large\n" in result.err
         assert files() == ["flowers.csv"]
 
     def test_a_reader_that_goes_away(self, csv, tmp_path):

@@ -155,7 +155,7 @@ def test_a_missing_file_and_an_unknown_column(tmp_path):
         table.read(["m"])
 
 
-RESULT = pa.record_batch(
+RESULT = pa.RecordBatch.from_pydict(
     {
         "id": ["a", None, "ü,ö"],
         "label": pa.array([0, None, 2], pa.int64()),
