@@ -12,11 +12,11 @@ from credalis.constraints import random_pairs
 from credalis.metric_learning import PCCA
 from credalis.metrics import adjusted_rand_index
 from credalis.reproduce._cells import Cell, Outcome
-from credalis.reproduce._data import attributes
+from credalis.reproduce._data import SETS, attributes
 from credalis.reproduce._experiment import Experiment, Part, Shown
 from credalis.reproduce._explanations import CLAIM_EXPLANATIONS
 from credalis.reproduce._figures import bars
-from credalis.reproduce._findings import WORSE, Finding, judge
+from credalis.reproduce._findings import NOT_COMPARABLE, WORSE, Finding, judge
 from credalis.reproduce._methods import EXCEPTIONS, Setting, build
 from credalis.reproduce._render import Picture, Table, Text
 from credalis.reproduce._runner import Results
@@ -207,7 +207,10 @@ def _claims(results: Results) -> list[Finding]:
             margin = MARGIN if claim.startswith("with PCCA") else 0.0
             why = f"smallest difference {gain - margin:+.3f}".replace("-", "−")
             verdict = judge(1.0, holds, 0.0)
-            if verdict == WORSE:
+            if not SETS[title].is_comparable:
+                verdict = NOT_COMPARABLE
+                why = f"{why}; the nine measurements, not the paper's ten attributes"
+            elif verdict == WORSE:
                 why = f"{why}. {CLAIM_EXPLANATIONS.get((title, claim), '')}".strip()
             found.append(Finding(title, claim, 1.0, (holds,), holds, verdict, why))
     return found
