@@ -125,7 +125,8 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
         Text(
             "Means over random draws of pairs (ξ = 0.5, best of five starts, other "
             "settings as for attribute data: Iris as it is with δ₀ the median distance "
-            "for CEVCLUS and NN-EVCLUS, else standardised). The paper shows bars "
+            "for CEVCLUS and NN-EVCLUS, else standardised; that Iris is not "
+            "standardised was decided after a first result). The paper shows bars "
             "without numbers, so that its words are what is compared. Glass has the "
             "nine measurements: the paper's tenth attribute is probably the running "
             "number of the sample, which is sorted "
