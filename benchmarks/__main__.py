@@ -17,6 +17,7 @@ from benchmarks import (
     metric_learning,
     nnevclus,
     out_of_core,
+    peaks,
     prototypes,
     relational,
     streams,
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "indices": indices.run,
     "metric_learning": metric_learning.run,
     "nnevclus": nnevclus.run,
+    "peaks": peaks.run,
     "prototypes": prototypes.run,
     "relational": relational.run,
 }
