@@ -103,7 +103,8 @@ CASES = [
     Case(
         "RECM, four classes, n=400, pairs",
         "recm.recm",
-        "f(d, 4, type='pairs', delta=5, disp=False)",
+        # It wants a number of NumPy.
+        "f(d, 4, type='pairs', delta=d.dtype.type(5), disp=False)",
         "mass",
         lambda x, g: RECM(
             4, focal_sets="pairs", beta=1.5, delta=5, n_init=1, random_state=0

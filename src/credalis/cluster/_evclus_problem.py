@@ -23,6 +23,7 @@ from credalis.cluster._geometry import (
 from credalis.cluster._side_information import refuse_unused, side_information
 from credalis.constraints import expand
 from credalis.dissimilarity import Similarities, check_dissimilarities, sample_pairs
+from credalis.network import SideInformation
 from credalis.objectives import (
     CommonStress,
     PairConstraints,
@@ -163,16 +164,7 @@ def prepare(
         label_weight=0.0,
         constraint_weight=estimator.constraint_weight,
     )
-    if not hasattr(estimator.metric, "transform"):
-        refuse_unused(estimator, information, uses_pairs=True)
-    transformer = None
-    if isinstance(estimator.metric, str) and estimator.metric == "precomputed":
-        matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
-        geometry = Geometry(matrix, "precomputed")
-    else:
-        geometry, transformer = attribute_geometry(
-            X, estimator.metric, rng, information
-        )
+    geometry, transformer = _geometry(estimator, X, rng, information)
     must, cannot = information.must_link, information.cannot_link
     if estimator.constraint_neighbors and len(must) + len(cannot):
         must, cannot = expand(
@@ -211,6 +203,21 @@ def prepare(
         estimator.constraint_weight,
         estimator.solver,
     )
+
+
+def _geometry(
+    estimator: Any,
+    X: NDArray[np.float64],
+    rng: np.random.RandomState,
+    information: SideInformation,
+) -> tuple[Geometry, Any]:
+    """Where dissimilarities come from, and the transformer if there is one."""
+    if not hasattr(estimator.metric, "transform"):
+        refuse_unused(estimator, information, uses_pairs=True)
+    if isinstance(estimator.metric, str) and estimator.metric == "precomputed":
+        matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
+        return Geometry(matrix, "precomputed"), None
+    return attribute_geometry(X, estimator.metric, rng, information)
 
 
 def check_parameters(estimator: Any) -> None:

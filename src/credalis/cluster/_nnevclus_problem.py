@@ -121,25 +121,10 @@ def prepare(
     rng: np.random.RandomState,
     *,
     dissimilarities: Any,
-    partial_labels: Any,
-    must_link: Any,
-    cannot_link: Any,
+    **given: Any,
 ) -> Problem:
     """Check side information, find scales, fit transformer and novelty detector."""
-    information = side_information(
-        partial_labels,
-        must_link,
-        cannot_link,
-        n_samples=len(X),
-        n_clusters=estimator.n_clusters,
-        label_weight=estimator.label_weight,
-        constraint_weight=estimator.constraint_weight,
-    )
-    if information.has_labels and not _is_random(estimator.init):
-        raise ValueError(
-            "init must be 'random' with partial_labels, which say themselves where "
-            f"the clusters are, got {estimator.init!r}"
-        )
+    information = _information(estimator, len(X), **given)
     embedding, transformer = None, None
     attributes = X
     if isinstance(estimator.metric, str) and estimator.metric == "precomputed":
@@ -185,6 +170,23 @@ def prepare(
         _held_out(estimator, information, len(X), rng),
         settings,
     )
+
+
+def _information(estimator: Any, n_samples: int, **given: Any) -> SideInformation:
+    """Checked labels and pairs, which the start must not contradict."""
+    information = side_information(
+        **given,
+        n_samples=n_samples,
+        n_clusters=estimator.n_clusters,
+        label_weight=estimator.label_weight,
+        constraint_weight=estimator.constraint_weight,
+    )
+    if information.has_labels and not _is_random(estimator.init):
+        raise ValueError(
+            "init must be 'random' with partial_labels, which say themselves where "
+            f"the clusters are, got {estimator.init!r}"
+        )
+    return information
 
 
 def hidden_sizes(estimator: Any, focal_sets: FocalSets) -> tuple[int, ...]:
