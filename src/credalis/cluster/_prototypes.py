@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lstsq
+from scipy.linalg.lapack import dgelsy
 from scipy.spatial.distance import cdist
 
 from credalis.belief import FocalSets
@@ -363,8 +363,14 @@ def _shortest_solution(H: Array, B: Array) -> Array:
     # Clusters may differ by many orders of magnitude in mass: equal diagonals let the
     # rank be told from rounding.
     scale = np.sqrt(np.maximum(H.diagonal(), np.finfo(np.float64).tiny))
+    n = len(H)
     H = H / (scale[:, None] * scale)
-    B = (B.T / scale).T
-    cutoff = len(H) * np.finfo(np.float64).eps
-    solution = lstsq(H, B, cond=cutoff, lapack_driver="gelsy", check_finite=False)[0]
-    return (solution.T / scale).T
+    B = B.reshape(n, -1) / scale[:, None]
+    cutoff = n * np.finfo(np.float64).eps
+    # scipy.linalg.lstsq calls this routine; for systems as small as these it takes
+    # longer to get there than to solve them.
+    pivots, n_workspace = np.zeros(n, dtype=np.int32), 4 * n + 1 + len(B.T)
+    _, solution, _, _, info = dgelsy(H, B, pivots, cutoff, n_workspace)
+    if info != 0:
+        raise RuntimeError(f"LAPACK's gelsy returned {info}")
+    return solution / scale[:, None]
