@@ -4,6 +4,11 @@ Adjusted Rand indices over random draws of 50 to 200 pairs, of all objects and o
 in no pair: a method with free masses for each object can satisfy pairs without learning
 anything about the others. With PCCA, distances are those of the learned features. A
 further algorithm is one line in CLUSTERERS.
+
+The weight of the pairs is the paper's. The scale of the distances is their median for
+both methods that have one: with the paper's 0.9-quantile on iris the two clusters that
+overlap are not found without pairs, and less well with them. The network has 50 hidden
+units, since only given objects are clustered.
 """
 
 import warnings
@@ -25,10 +30,19 @@ DATA = {"iris": 3, "glass": 5}
 # Each makes an estimator from a number of clusters, a metric and a seed.
 CLUSTERERS = {
     "NN-EVCLUS": lambda n_clusters, metric, seed: NNEVCLUS(
-        n_clusters, metric=metric, constraint_weight=0.5, random_state=seed
+        n_clusters,
+        metric=metric,
+        hidden_layer_sizes=(50,),
+        dissimilarity_quantile=0.5,
+        constraint_weight=0.5,
+        random_state=seed,
     ),
     "CEVCLUS": lambda n_clusters, metric, seed: EVCLUS(
-        n_clusters, metric=metric, constraint_weight=0.5, random_state=seed
+        n_clusters,
+        metric=metric,
+        dissimilarity_quantile=0.5,
+        constraint_weight=0.5,
+        random_state=seed,
     ),
     "CECM": lambda n_clusters, metric, seed: CECM(
         n_clusters, metric=metric, constraint_weight=0.5, random_state=seed

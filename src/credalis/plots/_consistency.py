@@ -135,6 +135,8 @@ class ConsistencyDisplay:
             xlabel="nonspecificity NS (lower is better)",
             ylabel="consistency CI (higher is better)",
         )
+        # Small values have many digits, which must not touch each other.
+        ax.locator_params(axis="x", nbins=6)
         line = self._draw_front(ax)
         handles = self._draw_points(ax)
         if legend:

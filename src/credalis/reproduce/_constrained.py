@@ -161,25 +161,37 @@ def _mean_text(runs: list[dict[str, Any]]) -> str:
 
 
 def _pictures(results: Results, directory: Path) -> list[Picture]:
+    (directory / "figures").mkdir(parents=True, exist_ok=True)
+    return [
+        picture for title in _SETS for picture in _bars_of(results, title, directory)
+    ]
+
+
+def _bars_of(results: Results, title: str, directory: Path) -> list[Picture]:
+    """A figure for each number of pairs, all with the same axis."""
+    found = {}
+    for n_pairs in N_PAIRS:
+        draws = [draws_of(results, title, n_pairs, m) for m in METHODS]
+        if all(draws):
+            found[n_pairs] = [[run["ari"] for run in runs] for runs in draws]
+    means = {k: [float(np.mean(each)) for each in v] for k, v in found.items()}
+    deviations = {k: [float(np.std(each)) for each in v] for k, v in found.items()}
+    tops = [np.add(means[k], deviations[k]).max() for k in found]
+    highest = min(1.0, 1.1 * float(max(tops, default=1.0)))
     pictures = []
-    for title, n_pairs in product(_SETS, N_PAIRS):
-        found = {m: draws_of(results, title, n_pairs, m) for m in METHODS}
-        values = {m: [run["ari"] for run in runs] for m, runs in found.items() if runs}
-        if len(values) < len(METHODS):
-            continue
+    for n_pairs, values in found.items():
         file = directory / "figures" / f"{NAME}-{title}-{n_pairs}.png"
-        file.parent.mkdir(parents=True, exist_ok=True)
         drawing = bars(
             METHODS,
-            [float(np.mean(values[m])) for m in METHODS],
-            [float(np.std(values[m])) for m in METHODS],
+            means[n_pairs],
+            deviations[n_pairs],
             title=f"{title}, {n_pairs} pairs",
             y_label="adjusted Rand index",
+            highest=highest,
         )
         with atomic_write(file) as stream:
             stream.write(drawing)
-        n_draws = len(values[METHODS[0]])
-        caption = f"{title} with {n_pairs} pairs: means over {n_draws} draws."
+        caption = f"{title} with {n_pairs} pairs: means over {len(values[0])} draws."
         pictures.append(Picture(file, caption))
     return pictures
 

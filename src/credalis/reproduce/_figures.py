@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from credalis.plots._axes import tidy
+from credalis.plots._palette import BASE_COLORS, INK
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -59,7 +62,7 @@ def lines(
     for (name, values), style in zip(curves.items(), ("-", "--", ":"), strict=False):
         ax.plot(x, values, style, marker="o", markersize=4, label=name)
     ax.set(xlabel=x_label, ylabel=y_label, xscale=x_scale)
-    ax.grid(True, color="#e3e8ed")
+    tidy(ax)
     ax.legend(frameon=False)
     return png(figure)
 
@@ -71,17 +74,26 @@ def bars(
     *,
     title: str,
     y_label: str,
+    highest: float,
 ) -> bytes:
-    """Means as bars, with one standard deviation around them."""
+    """Means as bars, with one standard deviation around them, on an axis to `highest`.
+
+    Figures that are compared have the same.
+    """
     figure = new_figure((5.8, 3.6))
     ax = figure.subplots()
-    ax.bar(range(len(names)), means, yerr=deviations, capsize=4, color="#8fb3d9")
+    ax.bar(
+        range(len(names)),
+        means,
+        yerr=deviations,
+        capsize=4,
+        color=BASE_COLORS[4],
+        ecolor=INK,
+    )
     ax.set_xticks(range(len(names)), [name.replace("+", "\n+") for name in names])
     ax.tick_params(axis="x", labelsize="small")
-    ax.set(ylabel=y_label, ylim=(min(0, *means), 1))
-    ax.set_title(title, loc="left")
-    ax.grid(True, axis="y", color="#e3e8ed")
-    ax.set_axisbelow(True)
+    ax.set(ylabel=y_label, ylim=(min(0, *means), highest))
+    tidy(ax, grid="y", title=title)
     return png(figure)
 
 
