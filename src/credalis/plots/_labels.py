@@ -25,7 +25,8 @@ def place_labels(
 
     Each name takes the first of 24 places where it meets no other name, no point, no
     border and no part of a line of horizontal and vertical pieces (n_corners, 2), or
-    the place where it meets least. A thin line leads to a name that is far off.
+    the place where it meets least. A thin line leads to a name that is far off, past
+    other names.
     """
     # The layout decides how much room there is; it is made when the figure is drawn.
     ax.figure.canvas.figure.draw_without_rendering()
@@ -36,8 +37,9 @@ def place_labels(
     low = np.vstack([pixels - point_radius, pieces[0] - line_radius])
     high = np.vstack([pixels + point_radius, pieces[1] + line_radius])
     taken = list(np.hstack([low, high]))
+    written: list[NDArray[np.float64]] = []
     texts = []
-    for point, name, color in zip(points, names, colors, strict=True):
+    for point, pixel, name, color in zip(points, pixels, names, colors, strict=True):
         text = ax.annotate(
             name,
             point,
@@ -51,14 +53,20 @@ def place_labels(
         places = list(product(_DISTANCES, _DIRECTIONS))
         for place in places:
             _move(text, *place)
-            costs.append(_overlap(_box(text), taken, _box(ax)))
+            box = _box(text)
+            costs.append(_overlap(box, taken, _box(ax)) + _crossed(pixel, box, written))
             if costs[-1] == 0:
                 break
         best = int(np.argmin(costs))
         _move(text, *places[best])
-        taken.append(_box(text))
+        box = _box(text)
+        taken.append(box)
+        written.append(box)
         if places[best][0] > _DISTANCES[0]:
             _lead(ax, point, text)
+            # Names to come keep off the line as well.
+            way = _way(pixel, box)
+            taken.extend(np.hstack([way - line_radius, way + line_radius]))
         texts.append(text)
     return texts
 
@@ -88,6 +96,26 @@ def _overlap(
     inside = np.minimum(box[2:], frame[2:]) - np.maximum(box[:2], frame[:2])
     outside = np.prod(box[2:] - box[:2]) - np.prod(np.maximum(inside, 0))
     return float(shared + max(outside, 0))
+
+
+def _way(pixel: NDArray[np.float64], box: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points on the line from a point to the nearest point of a name's box."""
+    end = np.clip(pixel, box[:2], box[2:])
+    return pixel + np.linspace(0.1, 0.9, 15)[:, None] * (end - pixel)
+
+
+def _crossed(
+    pixel: NDArray[np.float64],
+    box: NDArray[np.float64],
+    written: list[NDArray[np.float64]],
+) -> float:
+    """Area of the names that the line to this one would cross."""
+    way = _way(pixel, box)
+    area = 0.0
+    for other in written:
+        if ((way >= other[:2]) & (way <= other[2:])).all(axis=1).any():
+            area += float(np.prod(other[2:] - other[:2]))
+    return area
 
 
 def _lead(ax: Any, point: NDArray[np.float64], text: Any) -> None:
