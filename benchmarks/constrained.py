@@ -23,7 +23,8 @@ from credalis.constraints import random_pairs
 from credalis.metric_learning import PCCA
 
 N_PAIRS = (50, 100, 200)
-N_DRAWS = 10
+# Other draws than those with which scale and size were chosen.
+DRAWS = range(100, 110)
 # Data sets, and the number of features that PCCA extracts.
 DATA = {"iris": 3, "glass": 5}
 
@@ -80,7 +81,7 @@ def agreements(X, y, n_features, n_pairs):
     """ARI of each method in each draw, over all objects and over those in no pair."""
     found = {}
     n_clusters = len(np.unique(y))
-    for seed in range(N_DRAWS):
+    for seed in DRAWS:
         must_link, cannot_link = random_pairs(y, n_pairs, random_state=seed)
         is_free = np.ones(len(y), dtype=bool)
         is_free[np.concatenate([must_link, cannot_link]).ravel()] = False

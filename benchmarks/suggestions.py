@@ -1,7 +1,8 @@
 """Suggested against random pairs: agreement by number of pairs a person has judged.
 
 Rounds of 20 pairs, what they imply added by `closure` in both cases, and a new fit
-after each round. The paired test is about the mean difference over all rounds.
+after each round. The paired test is about the mean difference over all rounds. The
+scale of the distances is their median, as in ``constrained``.
 """
 
 import warnings
@@ -94,7 +95,9 @@ def fit(X, y, n_features, links, seed):
     must_link, cannot_link = closure(*links, len(y))
     has_both = len(must_link) and len(cannot_link)
     metric = PCCA(n_features) if has_both else "euclidean"
-    model = NNEVCLUS(len(np.unique(y)), metric=metric, random_state=seed)
+    model = NNEVCLUS(
+        len(np.unique(y)), metric=metric, dissimilarity_quantile=0.5, random_state=seed
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, must_link=must_link, cannot_link=cannot_link)
