@@ -90,8 +90,8 @@ DISSIMILARITY_EXPLANATIONS: dict[tuple[str, str], str] = {
 CLAIM_EXPLANATIONS: dict[tuple[str, str], str] = {
     ("Iris", "without PCCA, NN-EVCLUS is best"): (
         "It is as good as CEVCLUS, less than the spread over the draws apart. With "
-        "standardised attributes and the default δ₀ it is best, by 0.02 over three "
-        "draws of 50 and of 200 pairs."
+        "standardised attributes and the default δ₀ it is best over ten draws of 50, "
+        "100 and 200 pairs: 0.79, 0.88 and 0.92 against 0.69, 0.79 and 0.89."
     ),
     ("Iris", "with PCCA, NN-EVCLUS is best or as good as the best"): (
         "Five starts of twelve hidden units are too few: over five draws of 50 pairs "
