@@ -22,13 +22,17 @@ figcaption {{ color: var(--soft); font-size: .9rem; margin: .5rem 0 0; }}
 .table {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; width: 100%; }}
 th, td {{ text-align: right; padding: .35rem .7rem;
-         border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }}
+         vertical-align: top; border-bottom: 1px solid var(--line);
+         font-variant-numeric: tabular-nums; }}
 th {{ color: #40505f; font-weight: 600; }}
 th:first-child, td:first-child, .text {{ text-align: left; }}
 @media screen and (max-width: 36rem) {{
   body {{ padding: 1.4rem 1rem 2.5rem; }}
   table {{ font-size: .9rem; }}
   th, td {{ padding: .3rem .35rem; }}
+  /* A table may be wider than the screen, but not a column of single words. */
+  td.text:last-child {{ min-width: 16rem; }}
+  td:not(.text):not(:first-child) {{ white-space: nowrap; }}
 }}
 @media print {{
   html {{ font-size: 13px; }}
