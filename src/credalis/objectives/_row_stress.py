@@ -257,7 +257,7 @@ class PartnerStress(RowStress):
         for part in _cut(rows.start, rows.stop, size):
             where = slice(part.start - rows.start, part.stop - rows.start)
             columns, targets = self._lists(part)
-            factors = against[columns]
+            factors = against.take(columns, axis=0)
             transposed = factors.transpose(0, 2, 1)
             np.matmul(transposed, factors, out=grams[where])
             linear[where] = (transposed @ targets[:, :, None])[:, :, 0]
@@ -289,9 +289,10 @@ class PartnerStress(RowStress):
         """Mean of squares over the given pairs."""
         against = masses @ self._disjoint
         total = 0.0
-        for part in _cut(0, len(self.rows), _MAX_ENTRIES // len(self.focal_sets)):
-            i, j = self.rows[part], self.columns[part]
-            conflicts = np.einsum("ij,ij->i", against[i], masses[j])
+        for part in _cut(0, len(self.rows), _MAX_GATHERED // len(self.focal_sets)):
+            firsts = against.take(self.rows[part], axis=0)
+            seconds = masses.take(self.columns[part], axis=0)
+            conflicts = np.einsum("ij,ij->i", firsts, seconds)
             residuals = conflicts + self.similarities[part] - 1.0
             total += float(residuals @ residuals)
         return total / len(self.rows)
