@@ -147,6 +147,53 @@ def test_a_function_can_be_read_again():
         assert len(np.concatenate(list(source.batches()))) == 6
 
 
+def test_a_function_is_called_once_for_each_pass_and_no_batch_is_lost():
+    n_calls = 0
+
+    def batches():
+        nonlocal n_calls
+        n_calls += 1
+        return iter([np.zeros((2, 2)), np.ones((3, 2))])
+
+    source = BatchSource(batches)
+    for n_passes in (1, 2):
+        np.testing.assert_array_equal(
+            np.concatenate(list(source.batches()))[:, 0], [0, 0, 1, 1, 1]
+        )
+        assert n_calls == n_passes
+
+
+def test_a_function_that_returns_what_has_been_read_is_refused():
+    batches = iter([np.zeros((2, 2)), np.ones((3, 2))])
+    source = BatchSource(lambda: batches)
+    assert len(source.sample(np.random.RandomState(0), 100)) == 5
+    with pytest.raises(ValueError, match="same rows whenever .* got 0 rows after 5"):
+        list(source.buffers(np.random.RandomState(0)))
+
+
+def test_an_iterator_of_data_frames_keeps_their_names():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"u": [1.0, 2.0], "v": [3.0, 4.0]})
+    source = as_source(iter([frame, frame]))
+    assert source.feature_names == ("u", "v")
+    assert len(np.concatenate(list(source.batches()))) == 4
+
+
+def test_a_loader_that_knows_its_length_is_a_source(X):
+    class Loader:
+        def __len__(self):
+            return 2
+
+        def __iter__(self):
+            return iter([X[:5], X[5:9]])
+
+    for loader in (Loader(), {"first": X[:5], "second": X[5:9]}.values()):
+        source = as_source(loader)
+        for _ in range(2):
+            rows = np.concatenate(list(source.batches()))
+            np.testing.assert_array_equal(rows, X[:9])
+
+
 def test_data_in_memory_are_no_source(X, mapped):
     pd = pytest.importorskip("pandas")
     for data in (X, X.tolist(), X[0].tolist(), pd.DataFrame(X), mapped):
@@ -213,6 +260,11 @@ def test_text_columns_are_refused(tmp_path):
         (lambda: ArraySource(np.ones((2, 2)), ["a"]), "feature_names must have 2"),
         (lambda: BatchSource(3), "must be an iterable"),
         (lambda: BatchSource([]), "at least one batch"),
+        (lambda: BatchSource(lambda: None), "function that returns an iterable"),
+        (
+            lambda: list(BatchSource([np.ones((1, 2)), None]).batches()),
+            r"2 columns in every batch, got a batch of shape \(\)",
+        ),
         (lambda: BatchSource([np.ones(3)]), "shape"),
         (lambda: list(BatchSource([["x"], ["y"]]).batches()), "numbers"),
         (
