@@ -1,5 +1,6 @@
 """Files of NNEVCLUS: its own, and ONNX."""
 
+import os
 from os import PathLike
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from credalis._checks import check_choice
-from credalis._files import atomic_write
+from credalis._files import atomic_write, naming_errors
 from credalis.cluster._nnevclus_problem import fitted_network
 from credalis.cluster._nnevclus_solve import flat_parameters
 from credalis.network import onnx_model
@@ -73,5 +74,5 @@ class NetworkFiles:
             novelty=self.novelty_,
             dtype=np.dtype(dtype),
         )
-        with atomic_write(path) as stream:
+        with naming_errors(os.fspath(path)), atomic_write(path) as stream:
             stream.write(model.SerializeToString())
