@@ -302,6 +302,30 @@ def test_stream_continues_a_fit(blobs):
         quick(metric="precomputed").partial_fit(cdist(X, X))
 
 
+def test_a_stream_that_diverges_leaves_the_network_as_it_was(blobs):
+    X, _ = blobs
+    model = quick().fit(X)
+    before = model.transform(X)
+    model.set_params(learning_rate_init=1e300)
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(ValueError, match="must stay finite.*lower learning_rate_init"),
+    ):
+        model.partial_fit(X)
+    np.testing.assert_array_equal(model.transform(X), before)
+    loss = model.set_params(learning_rate_init=1e-3).partial_fit(X).loss_
+    assert np.isfinite(loss)
+
+
+def test_a_stream_goes_on_from_what_it_can_go_on_from(blobs):
+    X, _ = blobs
+    with pytest.raises(ValueError, match="n_clusters must stay 3.*got 4"):
+        quick().fit(X).set_params(n_clusters=4).partial_fit(X)
+    model = quick().fit(X, dissimilarities=cdist(X, X))
+    with pytest.raises(ValueError, match="dissimilarities of its own"):
+        model.partial_fit(X)
+
+
 def test_interrupt_keeps_the_best_network_and_warns(blobs, monkeypatch):
     X, _ = blobs
     calls = []

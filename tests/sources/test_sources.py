@@ -385,7 +385,9 @@ def test_missing_values_in_a_file_are_named(X, tmp_path):
     pa = pytest.importorskip("pyarrow")
     table = columns_of(X[:50])
     column = pa.array([None if k == 17 else k for k in range(50)])
-    folder = write_folder(tmp_path / "rows", a=table, b=table.set_column(1, "b", column))
+    folder = write_folder(
+        tmp_path / "rows", a=table, b=table.set_column(1, "b", column)
+    )
     with pytest.raises(ValueError, match="got nan in row 67, column 'b'"):
         ParquetSource(folder).sample(np.random.RandomState(0), 5)
 

@@ -149,9 +149,7 @@ def train_blocks(
     return state
 
 
-def _passes(
-    training: "BlockTraining", source: Source, state: State
-) -> Iterator[State]:
+def _passes(training: "BlockTraining", source: Source, state: State) -> Iterator[State]:
     """The state after every buffer and after every pass that remains."""
     while state["pass"] < training.n_passes:
         order = np.random.RandomState([state["seeds"][0], state["pass"]])

@@ -38,8 +38,10 @@ class NetworkFiles:
             The file; it appears whole or not at all.
         dtype : {"float32", "float64"}, default="float32"
             Type of input, outputs and all numbers between. "float64" gives the results
-            of `predict_partition` to rounding, "float32" to about 1e-4, but a runtime
-            may lack operators: onnxruntime has no convolutions in float64.
+            of `predict_partition` to rounding, but a runtime may lack operators:
+            onnxruntime has no convolutions in float64. "float32" gives them to about
+            1e-4 if the attributes are not much larger than their spread: it has
+            seven digits, also for years or coordinates that differ in the last one.
 
         Raises
         ------
