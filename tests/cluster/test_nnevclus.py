@@ -309,7 +309,7 @@ def test_a_stream_that_diverges_leaves_the_network_as_it_was(blobs):
     model.set_params(learning_rate_init=1e300)
     with (
         np.errstate(all="ignore"),
-        pytest.raises(ValueError, match="must stay finite.*lower learning_rate_init"),
+        pytest.raises(ValueError, match=r"must stay finite.*lower learning_rate_init"),
     ):
         model.partial_fit(X)
     np.testing.assert_array_equal(model.transform(X), before)
@@ -319,7 +319,7 @@ def test_a_stream_that_diverges_leaves_the_network_as_it_was(blobs):
 
 def test_a_stream_goes_on_from_what_it_can_go_on_from(blobs):
     X, _ = blobs
-    with pytest.raises(ValueError, match="n_clusters must stay 3.*got 4"):
+    with pytest.raises(ValueError, match=r"n_clusters must stay 3.*got 4"):
         quick().fit(X).set_params(n_clusters=4).partial_fit(X)
     model = quick().fit(X, dissimilarities=cdist(X, X))
     with pytest.raises(ValueError, match="dissimilarities of its own"):

@@ -168,7 +168,7 @@ def test_a_function_that_returns_what_has_been_read_is_refused():
     batches = iter([np.zeros((2, 2)), np.ones((3, 2))])
     source = BatchSource(lambda: batches)
     assert len(source.sample(np.random.RandomState(0), 100)) == 5
-    with pytest.raises(ValueError, match="same rows whenever .* got 0 rows after 5"):
+    with pytest.raises(ValueError, match=r"same rows whenever .* got 0 rows after 5"):
         list(source.buffers(np.random.RandomState(0)))
 
 

@@ -136,8 +136,9 @@ def train_blocks(
     """Passes over the source, one update for each block, to the end or to Ctrl-C."""
     assert source.n_rows is not None
     training = BlockTraining.of(estimator, state["model"], source.n_rows)
+    states = _passes(training, source, state)
     try:
-        for state in _passes(training, source, state):
+        for state in states:
             has_ended = state["pass"] == training.n_passes
             if checkpoint is not None and (checkpoint.is_due or has_ended):
                 checkpoint.write(state)

@@ -167,8 +167,8 @@ class Source(ABC):
         """Learn how many rows there are, or see that they are still as many."""
         if self.n_rows is not None and n_seen != self.n_rows:
             raise ValueError(
-                f"{self.name} must give the same rows whenever it is read, got {n_seen} "
-                f"rows after {self.n_rows}"
+                f"{self.name} must give the same rows whenever it is read, got "
+                f"{n_seen} rows after {self.n_rows}"
             )
         self.n_rows = n_seen
 
