@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -124,6 +125,26 @@ def test_large_arrays_are_read_in_blocks_and_keep_their_objects(monkeypatch, blo
     labels = np.full(len(X), -1)
     labels[:3] = y[:3]
     assert hasattr(NNEVCLUS(**SMALL, max_iter=1).fit(X, partial_labels=labels), "loss_")
+
+
+def test_training_sees_mixed_rows_of_sorted_data(monkeypatch):
+    X, y = make_blobs(24_000, n_features=3, centers=8, cluster_std=2.0, random_state=3)
+    in_order = X[np.argsort(y, kind="stable")]
+    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 8000)
+    monkeypatch.setattr("credalis.sources._base._MIN_BUFFER_ROWS", 1000)
+    monkeypatch.setattr("credalis.sources._arrays._PIECE_ROWS", 100)
+    model = NNEVCLUS(8, random_state=0)
+    # Blocks of one cluster cost more: there, all dissimilarities should be small.
+    random, mixed, unmixed = (
+        clone(model).fit(source).history_[0]
+        for source in (
+            ArraySource(X),
+            ArraySource(in_order),
+            BatchSource(np.array_split(in_order, 50)),
+        )
+    )
+    assert mixed < 1.5 * random
+    assert unmixed > 3 * random
 
 
 def test_model_from_a_source_can_be_saved(blobs, tmp_path):
