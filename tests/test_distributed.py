@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from credalis import ECM, NNEVCLUS, compare
+from credalis import ECM, NNEVCLUS, Bootclus, compare
 from credalis.model_selection import search
 
 dask = pytest.importorskip("dask")
@@ -63,7 +63,7 @@ def cluster_of(n_workers):
         n_workers=n_workers,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",  # any port that is free
         silence_logs=50,
     )
 
@@ -162,28 +162,38 @@ def test_predictions_are_lazy(alone, blobs):
     assert sum(calls) >= 3 * 9000
 
 
-def test_restarts_comparison_and_search_run_on_the_cluster(blobs):
+def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs):
     from joblib import parallel_config
 
-    X = blobs[0][:300]
-    kept = {"n_clusters": 4, "n_init": 2, "random_state": 0}
-    here = ECM(**kept).fit(X)
+    X = blobs[0][:200]
+    works = {
+        "restarts": lambda: ECM(4, n_init=2, n_jobs=2, random_state=0).fit(X).labels_,
+        "bootstraps": lambda: (
+            Bootclus(n_bootstrap=4, n_jobs=2, random_state=0).fit(X).labels_
+        ),
+        "compare": lambda: [
+            model.loss_
+            for model in compare(X, 4, ["ECM"], random_state=0).estimators.values()
+        ],
+        "search": lambda: search(
+            NNEVCLUS(**SMALL, max_iter=5, tol=1),
+            {"weight_decay": [0, 1]},
+            X,
+            n_jobs=2,
+            random_state=0,
+        ).cv_results_["mean_test_score"],
+    }
+    here = {name: work() for name, work in works.items()}
+    # joblib does the work of a single worker where it is.
     with (
-        cluster_of(1) as cluster,
+        cluster_of(2) as cluster,
         distributed.Client(cluster),
         parallel_config(backend="dask"),
     ):
-        there = ECM(**kept, n_jobs=2).fit(X)
-        table = compare(X, 4, methods=["ECM"], random_state=0)
-        found = search(
-            NNEVCLUS(**SMALL, max_iter=5, tol=1e-1),
-            {"weight_decay": [0.0, 0.1]},
-            X,
-            n_jobs=2,
-        )
-    np.testing.assert_array_equal(here.labels_, there.labels_)
-    assert len(table) == 1
-    assert found.best_params_["weight_decay"] in (0.0, 0.1)
+        for name, work in works.items():
+            n_before = cluster.scheduler.transition_counter
+            np.testing.assert_array_equal(work(), here[name], err_msg=name)
+            assert cluster.scheduler.transition_counter > n_before, name
 
 
 @pytest.mark.parametrize(

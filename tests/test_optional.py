@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-BLOCKED = ("torch", "onnx", "onnxruntime")
+BLOCKED = ("torch", "onnx", "onnxruntime", "dask", "distributed", "pyarrow")
 
 
 HIDE = f"""
@@ -46,9 +46,15 @@ def test_errors_name_the_extra_and_the_rest_works(tmp_path):
         assert len(set(model.labels_)) == 2
         model.save({str(tmp_path / "model.credalis")!r})
         assert credalis.load({str(tmp_path / "model.credalis")!r}).predict(X).any()
+        import credalis.distributed, credalis.io, credalis.streaming
+        from credalis.sources import ArraySource, BatchSource
+        for source in (ArraySource(X), BatchSource([X, X])):
+            assert credalis.ECM(2, random_state=0).fit(source).predict(X).any()
         for call in (
             lambda: credalis.NNEVCLUS(2, engine="torch").fit(X),
             lambda: model.to_onnx({str(tmp_path / "model.onnx")!r}),
+            lambda: credalis.io.open_table({str(tmp_path / "rows.parquet")!r}),
+            lambda: credalis.io.predict_table(model, X, "rows.parquet"),
         ):
             try:
                 call()
@@ -58,6 +64,7 @@ def test_errors_name_the_extra_and_the_rest_works(tmp_path):
     assert run_without(code).splitlines() == [
         "engine='torch' needs PyTorch: pip install credalis[torch]",
         "to_onnx needs the package onnx: pip install credalis[onnx]",
+        *2 * ['tables in files need pyarrow: pip install "credalis[parquet]"'],
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["model.credalis"]
 
@@ -90,10 +97,12 @@ def test_the_tests_skip():
             "tests/cluster/test_nnevclus_torch.py",
             "tests/cluster/test_nnevclus_onnx.py",
             "tests/network/test_torch.py",
+            "tests/test_distributed.py",
+            "tests/test_predictions.py",
             "src/credalis/network",
         ]
         codes = pytest.main(["-q", "-p", "no:cacheprovider", *paths])
         assert codes in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED), codes
     """
-    # The three files, and the examples in the docstrings of four that import torch.
-    assert "7 skipped" in run_without(code)
+    # The five files, and the examples in the docstrings of four that import torch.
+    assert "9 skipped" in run_without(code)

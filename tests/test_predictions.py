@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from credalis import NNEVCLUS
+from credalis import ECM, NNEVCLUS
 from credalis.io import open_table, predict_table
 from credalis.sources import ArraySource
 
@@ -77,5 +79,8 @@ def test_bad_input_is_named(model, rows, table, tmp_path):
         predict_table(model, rows[:, :2], tmp_path / "out.parquet")
     with pytest.raises(ValueError, match="name of the output must end in"):
         predict_table(model, rows, tmp_path / "out.txt")
+    pipeline = make_pipeline(StandardScaler(), ECM(3, random_state=0)).fit(rows)
+    with pytest.raises(ValueError, match="without steps before it, got a Pipeline"):
+        predict_table(pipeline, rows, tmp_path / "out.parquet")
     with pytest.raises(ValueError, match="in their order: a, b, c"):
         predict_table(model, ArraySource(rows, ["c", "b", "a"]), tmp_path / "o.parquet")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from credalis._checks import check_integer
-from credalis._files import atomic_write
+from credalis._files import atomic_write, naming_errors
 
 FORMAT_VERSION = 1
 _HEADER = "credalis"
@@ -58,8 +58,21 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     text = json.dumps(header, ensure_ascii=False).encode()
     arrays[_HEADER] = np.frombuffer(text, dtype=np.uint8)
 
-    with atomic_write(path) as stream:
+    with naming_errors(os.fspath(path)), atomic_write(path) as stream:
         np.savez(stream, **arrays)  # type: ignore[arg-type]
+
+
+def check_savable(value: Any, *, where: str) -> None:
+    """Refuse with a ValueError what `save` would refuse.
+
+    Parameters
+    ----------
+    value : object
+        A part of what will be saved.
+    where : str
+        What the part is called in the message.
+    """
+    _encode(value, {}, where=where)
 
 
 def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:

@@ -54,6 +54,11 @@ def predict_table(model: Any, X: Any, path: str | os.PathLike[str]) -> int:
         raise ImportError(
             'tables in files need pyarrow: pip install "credalis[parquet]"'
         ) from error
+    if not hasattr(model, "_predict_masses"):
+        raise ValueError(
+            "model must be a fitted clusterer of credalis, without steps before it, "
+            f"got a {type(model).__name__}"
+        )
     check_is_fitted(model)
     output_format(path)
     check_writable(path)

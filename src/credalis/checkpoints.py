@@ -58,8 +58,9 @@ class Checkpoint:
         Raises
         ------
         ValueError
-            If the file belongs to a fit of other data or with other parameters, or if
-            the fit draws random numbers that it could not draw again.
+            If the file belongs to a fit of other data or with other parameters, if
+            the fit draws random numbers that it could not draw again, or if a
+            parameter has no safe file form.
         """
         if not isinstance(estimator.random_state, (int, np.integer)):
             raise ValueError(
@@ -76,11 +77,17 @@ class Checkpoint:
             "data": fingerprint,
         }
         self._last = -np.inf
+        for name, value in estimator.get_params(deep=False).items():
+            try:
+                _archive.check_savable(value, where=name)
+            except ValueError as error:
+                # Known before the work begins, not at the first checkpoint.
+                raise ValueError(f"checkpoint must be None: {error}") from error
         check_writable(self.path)
         if not os.path.exists(self.path):
             return None
         content = _archive.load(self.path)
-        if not isinstance(content, dict) or "state" not in content:
+        if not isinstance(content, dict) or not {"identity", "state"} <= set(content):
             raise ValueError(f"{self.path} is not a checkpoint of a fit")
         self._check_same(content["identity"])
         return content["state"]
@@ -117,7 +124,7 @@ class Checkpoint:
 
 def _description(value: Any) -> str:
     """A text that is the same for the same parameter, in another process as well."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return repr(value.tolist())
     if callable(value):
         return f"{value.__module__}.{getattr(value, '__qualname__', type(value))}"

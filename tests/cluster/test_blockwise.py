@@ -1,5 +1,6 @@
 """Fits to data that are read in blocks."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -9,13 +10,17 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from credalis import CCM, ECM, EVCLUS, NNEVCLUS, FocalSets, load
 from credalis.checkpoints import Checkpoint
+from credalis.cluster._nnevclus_blocks import BlockTraining
 from credalis.exceptions import OutlierWarning
+from credalis.network import BlockTrainer
 from credalis.sources import ArraySource, BatchSource
 
 N_CLUSTERS = 4
@@ -122,6 +127,26 @@ def test_large_arrays_are_read_in_blocks_and_keep_their_objects(monkeypatch, blo
     assert hasattr(NNEVCLUS(**SMALL, max_iter=1).fit(X, partial_labels=labels), "loss_")
 
 
+def test_training_sees_mixed_rows_of_sorted_data(monkeypatch):
+    X, y = make_blobs(24_000, n_features=3, centers=8, cluster_std=2.0, random_state=3)
+    in_order = X[np.argsort(y, kind="stable")]
+    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 8000)
+    monkeypatch.setattr("credalis.sources._base._MIN_BUFFER_ROWS", 1000)
+    monkeypatch.setattr("credalis.sources._arrays._PIECE_ROWS", 100)
+    model = NNEVCLUS(8, random_state=0)
+    # Blocks of one cluster cost more: there, all dissimilarities should be small.
+    random, mixed, unmixed = (
+        clone(model).fit(source).history_[0]
+        for source in (
+            ArraySource(X),
+            ArraySource(in_order),
+            BatchSource(np.array_split(in_order, 50)),
+        )
+    )
+    assert mixed < 1.5 * random
+    assert unmixed > 3 * random
+
+
 def test_model_from_a_source_can_be_saved(blobs, tmp_path):
     X, _ = blobs
     model = NNEVCLUS(**SMALL).fit(BatchSource(np.array_split(X, 5)))
@@ -152,11 +177,18 @@ def test_warns_of_outliers(blobs):
         (NNEVCLUS(4, metric="precomputed"), ArraySource, {}, "precomputed"),
         (NNEVCLUS(4, solver="lbfgs"), ArraySource, {}, "solver must be"),
         (NNEVCLUS(4, warm_start=True), ArraySource, {}, "warm_start must be False"),
+        (NNEVCLUS(4, early_stopping=True), ArraySource, {}, "early_stopping must be F"),
         (NNEVCLUS(4, init=[0, 1, 2, 3]), ArraySource, {}, "init must be a name"),
         (NNEVCLUS(4), ArraySource, {"must_link": [(0, 1)]}, "must_link must be None"),
         (ECM(4), ArraySource, {"partial_labels": [0]}, "partial_labels must be None"),
         (NNEVCLUS(4), ArraySource, {"checkpoint": 3}, "checkpoint must be a path"),
         (NNEVCLUS(4), ArraySource, {"checkpoint": "x"}, "random_state must be an int"),
+        (
+            NNEVCLUS(4, metric=abs, random_state=0),
+            ArraySource,
+            {"checkpoint": "x"},
+            "checkpoint must be None: metric cannot be saved",
+        ),
         (
             NNEVCLUS(4, focal_sets=FocalSets.singletons(3)),
             ArraySource,
@@ -194,6 +226,18 @@ def dying_after(n_writes, monkeypatch):
     monkeypatch.setattr(Checkpoint, "write", write_and_die)
 
 
+def counted_calls(owner, name, monkeypatch):
+    """A list that grows with every call of a method."""
+    original, calls = getattr(owner, name), []
+
+    def call(*arguments):
+        calls.append(None)
+        return original(*arguments)
+
+    monkeypatch.setattr(owner, name, call)
+    return calls
+
+
 @pytest.mark.parametrize("estimator", [NNEVCLUS, ECM, CCM])
 @pytest.mark.parametrize("n_writes", [1, 2, 4])
 def test_continues_with_the_same_bits(
@@ -215,22 +259,136 @@ def test_continues_with_the_same_bits(
                 ArraySource(X), checkpoint=Checkpoint(path, seconds=0)
             )
     assert path.exists()
-    continued = estimator(**parameters).fit(
-        ArraySource(X), checkpoint=Checkpoint(path, seconds=0)
+    # A fit from the beginning would end with the same bits, too.
+    monkeypatch.setattr(ArraySource, "sample", None)
+    owner, name = (
+        (BlockTraining, "on") if estimator is NNEVCLUS else (ArraySource, "batches")
     )
+    with monkeypatch.context() as patch:
+        calls = counted_calls(owner, name, patch)
+        continued = estimator(**parameters).fit(
+            ArraySource(X), checkpoint=Checkpoint(path, seconds=0)
+        )
+    if estimator is NNEVCLUS:
+        # Three passes over three buffers of 4096 rows; the first file is the start.
+        assert len(calls) == 3 * 3 - (n_writes - 1)
+    else:
+        assert len(calls) == undisturbed.n_iter_ - max(0, n_writes - 2)
     np.testing.assert_array_equal(masses(continued, X), masses(undisturbed, X))
     np.testing.assert_array_equal(continued.history_, undisturbed.history_)
     assert continued.n_iter_ == undisturbed.n_iter_
 
 
+@pytest.mark.parametrize("estimator", [NNEVCLUS, ECM])
+@pytest.mark.parametrize("n_writes", [1, 2])
+def test_continues_where_the_number_of_rows_is_not_known(
+    estimator, n_writes, blobs, tmp_path, monkeypatch
+):
+    X, _ = blobs
+
+    def source():
+        return BatchSource(lambda: iter(np.array_split(X, 7)))
+
+    undisturbed = estimator(**SMALL).fit(source())
+    checkpoint = Checkpoint(tmp_path / "fit.checkpoint", seconds=0)
+    with monkeypatch.context() as patch:
+        dying_after(n_writes, patch)
+        with pytest.raises(KilledError):
+            estimator(**SMALL).fit(source(), checkpoint=checkpoint)
+    continued = estimator(**SMALL).fit(source(), checkpoint=checkpoint)
+    np.testing.assert_array_equal(masses(continued, X), masses(undisturbed, X))
+
+
+@pytest.mark.parametrize("estimator", [ECM, CCM])
+def test_prototypes_that_have_been_found_are_looked_at_twice(
+    estimator, blobs, tmp_path, monkeypatch
+):
+    X, _ = blobs
+    path = tmp_path / "fit.checkpoint"
+    first = estimator(**SMALL, tol=1e-12).fit(ArraySource(X), checkpoint=path)
+    assert first.n_iter_ > 3
+    passes = counted_calls(ArraySource, "batches", monkeypatch)
+    again = estimator(**SMALL, tol=1e-12).fit(ArraySource(X), checkpoint=path)
+    assert len(passes) == 2
+    np.testing.assert_array_equal(masses(first, X), masses(again, X))
+    np.testing.assert_array_equal(first.history_, again.history_)
+
+
+def test_a_full_disk_is_named_and_the_file_stays(blobs, tmp_path, monkeypatch):
+    X, _ = blobs
+    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 12_000)
+    undisturbed = NNEVCLUS(**SMALL).fit(ArraySource(X))
+    path = tmp_path / "fit.checkpoint"
+    savez, n_written = np.savez, 0
+
+    def full_at_last(*arguments, **arrays):
+        nonlocal n_written
+        n_written += 1
+        if n_written == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        savez(*arguments, **arrays)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savez", full_at_last)
+        with pytest.raises(OSError, match=r"fit\.checkpoint"):
+            NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=Checkpoint(path, 0))
+    assert [file.name for file in tmp_path.iterdir()] == ["fit.checkpoint"]
+    continued = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=path)
+    np.testing.assert_array_equal(masses(continued, X), masses(undisturbed, X))
+
+
+def interrupted_at(n_calls, owner, name, monkeypatch):
+    """Let Ctrl-C come with the n-th call of a method."""
+    original, n_called = getattr(owner, name), 0
+
+    def call(*arguments):
+        nonlocal n_called
+        n_called += 1
+        if n_called == n_calls:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    monkeypatch.setattr(owner, name, call)
+
+
+def test_an_interrupt_in_the_start_ends_the_fit(blobs, tmp_path, monkeypatch):
+    X, _ = blobs
+    with monkeypatch.context() as patch:
+        interrupted_at(4, BlockTrainer, "epoch", patch)
+        with pytest.raises(KeyboardInterrupt):
+            NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=tmp_path / "file")
+    # Half a start would be continued from.
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_in_a_pass_keeps_what_was_learned(blobs, tmp_path, monkeypatch):
+    X, y = blobs
+    monkeypatch.setattr("credalis.sources._base._MIN_BUFFER_ROWS", 3000)
+    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 9000)
+    monkeypatch.setattr("credalis.sources._arrays._PIECE_ROWS", 500)
+    undisturbed = NNEVCLUS(**SMALL).fit(ArraySource(X))
+    checkpoint = Checkpoint(tmp_path / "fit.checkpoint", 0)
+    with monkeypatch.context() as patch:
+        interrupted_at(3, BlockTraining, "on", patch)
+        with pytest.warns(ConvergenceWarning, match="was interrupted"):
+            stopped = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=checkpoint)
+    assert adjusted_rand_score(y, stopped.predict(X)) > 0.9
+    assert len(stopped.history_) == 1
+    assert not np.array_equal(masses(stopped, X), masses(undisturbed, X))
+    continued = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=checkpoint)
+    np.testing.assert_array_equal(masses(continued, X), masses(undisturbed, X))
+
+
 def test_a_fit_that_has_ended_is_not_made_again(blobs, tmp_path, monkeypatch):
     X, _ = blobs
     path = tmp_path / "fit.checkpoint"
-    first = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=Checkpoint(path, 0))
+    first = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=path)
     monkeypatch.setattr(
         "credalis.cluster._nnevclus_blocks.BlockTraining.on", None
     )  # would fail if it were called
-    again = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=path)
+    monkeypatch.setattr(ArraySource, "_mixed_parts", None)
+    again = NNEVCLUS(**SMALL | {"random_state": np.int64(0)})
+    again.fit(ArraySource(X), checkpoint=path)
     np.testing.assert_array_equal(masses(first, X), masses(again, X))
 
 

@@ -302,6 +302,30 @@ def test_stream_continues_a_fit(blobs):
         quick(metric="precomputed").partial_fit(cdist(X, X))
 
 
+def test_a_stream_that_diverges_leaves_the_network_as_it_was(blobs):
+    X, _ = blobs
+    model = quick().fit(X)
+    before = model.transform(X)
+    model.set_params(learning_rate_init=1e300)
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(ValueError, match=r"must stay finite.*lower learning_rate_init"),
+    ):
+        model.partial_fit(X)
+    np.testing.assert_array_equal(model.transform(X), before)
+    loss = model.set_params(learning_rate_init=1e-3).partial_fit(X).loss_
+    assert np.isfinite(loss)
+
+
+def test_a_stream_goes_on_from_what_it_can_go_on_from(blobs):
+    X, _ = blobs
+    with pytest.raises(ValueError, match=r"n_clusters must stay 3.*got 4"):
+        quick().fit(X).set_params(n_clusters=4).partial_fit(X)
+    model = quick().fit(X, dissimilarities=cdist(X, X))
+    with pytest.raises(ValueError, match="dissimilarities of its own"):
+        model.partial_fit(X)
+
+
 def test_interrupt_keeps_the_best_network_and_warns(blobs, monkeypatch):
     X, _ = blobs
     calls = []
@@ -333,14 +357,12 @@ def test_interrupt_keeps_the_best_network_and_warns(blobs, monkeypatch):
 )
 def test_loaded_model_predicts_the_same_bits(blobs, parameters, tmp_path):
     X, _ = blobs
-    if isinstance(parameters.get("novelty_detector"), OneClassSVM):
-        model = quick(**parameters).fit(X)
-        model.novelty_detector = "ocsvm"  # the fitted form is saved, not the object
-    else:
-        model = quick(**parameters).fit(X)
+    model = quick(**parameters).fit(X)
     model.save(tmp_path / "model.credalis")
     loaded = credalis.load(tmp_path / "model.credalis")
     assert loaded.predict_partition(X + 0.3) == model.predict_partition(X + 0.3)
+    # The parameters are whole, too: the same fit can be made again.
+    assert loaded.fit(X).partition_ == model.partition_
 
 
 def test_precomputed_model_is_saved_with_its_embedding(blobs, tmp_path):
@@ -357,6 +379,10 @@ def test_detector_without_a_file_form_is_named(blobs, tmp_path):
     X, _ = blobs
     model = quick(novelty_detector=IsolationForest(random_state=0)).fit(X)
     with pytest.raises(ValueError, match=r"cannot be saved.*IsolationForest"):
+        model.save(tmp_path / "model.credalis")
+    # Saved without what it has learned, it would be another detector.
+    model = quick(novelty_detector=OneClassSVM(kernel="poly")).fit(X)
+    with pytest.raises(ValueError, match=r"OneClassSVM.* it is fitted"):
         model.save(tmp_path / "model.credalis")
     assert list(tmp_path.iterdir()) == []
 

@@ -492,6 +492,29 @@ def test_bad_parameter_is_a_value_error_that_names_it(images, parameters, messag
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+def test_a_module_that_returns_another_shape_for_other_numbers_of_objects(
+    images, solver
+):
+    class Reduced(nn.Linear):
+        def forward(self, x):
+            outputs = super().forward(x.flatten(1))
+            return outputs if len(x) == 2 else outputs.sum(0)
+
+    with pytest.raises(ValueError, match=r"return shape \(\d+, 12\) .* got \(12,\)"):
+        module_model(lambda n: Reduced(16, n), solver=solver).fit(images[0])
+
+
+@pytest.mark.parametrize("solver", [*FULL_BATCH, *MINI_BATCH])
+def test_a_module_that_returns_nan_is_an_error(images, solver):
+    class Broken(nn.Linear):
+        def forward(self, x):
+            return super().forward(x.flatten(1)) * float("nan")
+
+    with pytest.raises(ValueError, match="finite"):
+        module_model(lambda n: Broken(16, n), solver=solver).fit(images[0])
+
+
 def test_complex_parameters_are_refused(images):
     module = linear(16, 12)
     module.register_parameter("phase", nn.Parameter(torch.ones(1) * 1j))

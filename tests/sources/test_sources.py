@@ -10,6 +10,7 @@ from credalis.sources import (
     as_source,
     from_table,
 )
+from credalis.tables import as_matrix
 
 N_ROWS, N_FEATURES = 20_000, 3
 
@@ -147,6 +148,53 @@ def test_a_function_can_be_read_again():
         assert len(np.concatenate(list(source.batches()))) == 6
 
 
+def test_a_function_is_called_once_for_each_pass_and_no_batch_is_lost():
+    n_calls = 0
+
+    def batches():
+        nonlocal n_calls
+        n_calls += 1
+        return iter([np.zeros((2, 2)), np.ones((3, 2))])
+
+    source = BatchSource(batches)
+    for n_passes in (1, 2):
+        np.testing.assert_array_equal(
+            np.concatenate(list(source.batches()))[:, 0], [0, 0, 1, 1, 1]
+        )
+        assert n_calls == n_passes
+
+
+def test_a_function_that_returns_what_has_been_read_is_refused():
+    batches = iter([np.zeros((2, 2)), np.ones((3, 2))])
+    source = BatchSource(lambda: batches)
+    assert len(source.sample(np.random.RandomState(0), 100)) == 5
+    with pytest.raises(ValueError, match=r"same rows whenever .* got 0 rows after 5"):
+        list(source.buffers(np.random.RandomState(0)))
+
+
+def test_an_iterator_of_data_frames_keeps_their_names():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"u": [1.0, 2.0], "v": [3.0, 4.0]})
+    source = as_source(iter([frame, frame]))
+    assert source.feature_names == ("u", "v")
+    assert len(np.concatenate(list(source.batches()))) == 4
+
+
+def test_a_loader_that_knows_its_length_is_a_source(X):
+    class Loader:
+        def __len__(self):
+            return 2
+
+        def __iter__(self):
+            return iter([X[:5], X[5:9]])
+
+    for loader in (Loader(), {"first": X[:5], "second": X[5:9]}.values()):
+        source = as_source(loader)
+        for _ in range(2):
+            rows = np.concatenate(list(source.batches()))
+            np.testing.assert_array_equal(rows, X[:9])
+
+
 def test_data_in_memory_are_no_source(X, mapped):
     pd = pytest.importorskip("pandas")
     for data in (X, X.tolist(), X[0].tolist(), pd.DataFrame(X), mapped):
@@ -213,6 +261,11 @@ def test_text_columns_are_refused(tmp_path):
         (lambda: ArraySource(np.ones((2, 2)), ["a"]), "feature_names must have 2"),
         (lambda: BatchSource(3), "must be an iterable"),
         (lambda: BatchSource([]), "at least one batch"),
+        (lambda: BatchSource(lambda: None), "function that returns an iterable"),
+        (
+            lambda: list(BatchSource([np.ones((1, 2)), None]).batches()),
+            r"2 columns in every batch, got a batch of shape \(\)",
+        ),
         (lambda: BatchSource([np.ones(3)]), "shape"),
         (lambda: list(BatchSource([["x"], ["y"]]).batches()), "numbers"),
         (
@@ -242,3 +295,109 @@ def test_parquet_of_another_format_is_refused(tmp_path):
     path.write_text("x\n1\n2\n")
     with pytest.raises(ValueError, match="must be Parquet, it is csv"):
         ParquetSource(path)
+
+
+# Folders
+
+
+def write_folder(folder, **tables):
+    """Files of a folder with row groups of different sizes."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    folder.mkdir()
+    for k, (name, table) in enumerate(tables.items()):
+        path = folder / f"{name}.parquet"
+        parquet.write_table(table, path, row_group_size=7 * 10**k)
+    return folder
+
+
+def columns_of(X, **types):
+    pa = pytest.importorskip("pyarrow")
+    return pa.table(
+        {
+            name: pa.array(X[:, j].astype(types.get(name, "f8")))
+            for j, name in enumerate("abc")
+        }
+    )
+
+
+def test_files_of_a_folder_may_differ_in_sizes_and_types(X, tmp_path):
+    folder = write_folder(
+        tmp_path / "rows",
+        first=columns_of(X[:500]),
+        none=columns_of(X[:0]),
+        one=columns_of(X[500:501]),
+        rest=columns_of(X[501:3000], a="f4", b="f2"),
+    )
+    source = ParquetSource(folder)
+    assert source.n_rows == 3000
+    rows = np.concatenate(list(source.batches(100)))
+    np.testing.assert_allclose(rows[:501], X[:501])
+    np.testing.assert_allclose(rows[501:], X[501:3000], atol=1e-2)
+    mixed = np.concatenate(list(source.buffers(np.random.RandomState(0), 1000)))
+    np.testing.assert_array_equal(sorted_rows(mixed), sorted_rows(rows))
+
+
+def test_a_folder_is_what_its_table_says(X, tmp_path):
+    from credalis.io import open_table
+
+    folder = write_folder(tmp_path / "rows", a=columns_of(X[:500]))
+    write_folder(folder / "c.parquet", d=columns_of(X[500:700]))
+    write_folder(folder / "_notes", e=columns_of(X[:300]))
+    (folder / "README.txt").write_text("Not a table.")
+    (folder / ".unfinished.parquet").write_bytes(b"PAR1")
+    (folder / "_SUCCESS").write_bytes(b"")
+    other = write_folder(tmp_path / "other", f=columns_of(X[700:900]))
+    (other / "f.parquet").rename(folder / "without_suffix")
+    table = open_table(folder)
+    source = from_table(table)
+    assert source.n_rows == table.n_rows == 900
+    rows = np.concatenate(list(source.batches()))
+    np.testing.assert_array_equal(rows, X[:900])
+    np.testing.assert_array_equal(as_matrix(table.read()), rows)
+
+
+def test_files_that_do_not_fit_together_are_named_at_once(X, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    good = columns_of(X[:50])
+    text = good.set_column(1, "b", pa.array(["x"] * 50))
+    folder = write_folder(tmp_path / "text", one=good, two=text)
+    with pytest.raises(ValueError, match=r"two.parquet must hold .*'b' holds text"):
+        ParquetSource(folder)
+    folder = write_folder(tmp_path / "less", one=good, two=good.drop(["c"]))
+    with pytest.raises(ValueError, match=r"two.parquet must have .* it has no 'c'"):
+        ParquetSource(folder)
+    assert ParquetSource(folder, ["b"]).n_rows == 100
+    folder = write_folder(tmp_path / "empty", one=good.slice(0, 0))
+    with pytest.raises(ValueError, match="must have at least one row"):
+        ParquetSource(folder)
+
+
+def test_columns_in_the_names_of_folders_are_left_to_their_user(X, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = columns_of(np.column_stack([X[:60, :2], np.arange(60) % 3]), c="i4")
+    parquet.write_to_dataset(table, str(tmp_path / "rows"), partition_cols=["c"])
+    with pytest.raises(ValueError, match=r"it has no 'c': name the columns to use"):
+        ParquetSource(tmp_path / "rows")
+    assert ParquetSource(tmp_path / "rows", ["b", "a"]).n_rows == 60
+
+
+def test_missing_values_in_a_file_are_named(X, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    table = columns_of(X[:50])
+    column = pa.array([None if k == 17 else k for k in range(50)])
+    folder = write_folder(
+        tmp_path / "rows", a=table, b=table.set_column(1, "b", column)
+    )
+    with pytest.raises(ValueError, match="got nan in row 67, column 'b'"):
+        ParquetSource(folder).sample(np.random.RandomState(0), 5)
+
+
+def test_a_damaged_file_is_named(X, tmp_path):
+    folder = write_folder(tmp_path / "rows", a=columns_of(X), b=columns_of(X))
+    source = ParquetSource(folder)
+    content = bytearray((folder / "b.parquet").read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    (folder / "b.parquet").write_bytes(content)
+    with pytest.raises(ValueError, match=r"b\.parquet cannot be read") as caught:
+        list(source.batches())
+    assert "\n" not in str(caught.value)

@@ -16,7 +16,13 @@ from credalis.cluster._mecm import MECM
 from credalis.cluster._nnevclus import NNEVCLUS
 from credalis.cluster._nnevclus_data import Standardization
 from credalis.cluster._recm import RECM
-from credalis.cluster._savable import TRANSFORMERS, restorer, to_state
+from credalis.cluster._savable import (
+    TRANSFORMERS,
+    OneClassSVM,
+    detector_to_state,
+    restorer,
+    to_state,
+)
 from credalis.metric_learning import (
     FDA,
     KFDA,
@@ -75,3 +81,7 @@ for _class in (
 
 for _class in TRANSFORMERS:
     _archive.register(_class, to_state=to_state, from_state=restorer(_class))
+
+_archive.register(
+    OneClassSVM, to_state=detector_to_state, from_state=restorer(OneClassSVM)
+)

@@ -40,6 +40,9 @@ class BaseCredalClusterer(
 
     _reads_blocks = False
 
+    # Whether the last fit was ended by its user.
+    _is_interrupted = False
+
     @abstractmethod
     def _solve(
         self,
@@ -322,6 +325,7 @@ class BaseCredalClusterer(
         for fitted in (solution.per_cluster, solution.per_set, solution.other):
             for name, value in fitted.items():
                 setattr(self, name, value)
+        self._is_interrupted = solution.is_interrupted
         self.loss_ = solution.trace.loss
         self.history_ = solution.trace.losses
         self.n_iter_ = solution.trace.n_iter

@@ -91,6 +91,8 @@ def fit_blocks(
                 raise ValueError(f"X must have at least 2 rows, got {len(sample)}")
             estimator._check_enough_objects(sample)
             state = start(estimator, sample, seeds[1:])
+            # The pass for the sample has counted them.
+            state["n_rows"] = source.n_rows
             if file is not None:
                 file.write(state)
         elif source.n_rows is None:
@@ -107,6 +109,9 @@ def started(estimator: Any, sample: NDArray[np.float64], **parameters: Any) -> A
         # Whatever there is to warn of is said of the result.
         warnings.simplefilter("ignore")
         model.fit(sample)
+    if model._is_interrupted:
+        # Half a start is none, least of all one to continue from.
+        raise KeyboardInterrupt
     for name in _PER_OBJECT:
         delattr(model, name)
     return model

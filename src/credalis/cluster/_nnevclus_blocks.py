@@ -4,6 +4,7 @@ The start is a fit of a sample; then every row is seen once in each pass, in blo
 random rows, at a learning rate that falls to 0.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,14 +55,13 @@ class NetworkBlocks:
 
     _reads_blocks = True
 
-    early_stopping: Any
     init: Any
 
     def _fit_blocks(self, source: Source, checkpoint: Any) -> None:
         fit_blocks(self, source, checkpoint, start_blocks, train_blocks, finish_blocks)
 
     def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
-        if len(X) <= MAX_WHOLE or is_informed or self.early_stopping:
+        if len(X) <= MAX_WHOLE or is_informed:
             return False
         try:
             check_blocks(self)
@@ -77,7 +77,11 @@ def check_blocks(estimator: Any) -> None:
             "metric must not be 'precomputed' for data that are read in blocks: their "
             "rows have no common dissimilarity matrix"
         )
-    for name, plain in (("warm_start", False), ("engine", "numpy")):
+    for name, plain in (
+        ("warm_start", False),
+        ("early_stopping", False),
+        ("engine", "numpy"),
+    ):
         value = getattr(estimator, name, plain)
         if value != plain:
             raise ValueError(
@@ -129,30 +133,44 @@ def start_blocks(
 def train_blocks(
     estimator: Any, source: Source, state: State, checkpoint: Checkpoint | None
 ) -> State:
-    """Passes over the source, one update for each block."""
+    """Passes over the source, one update for each block, to the end or to Ctrl-C."""
     assert source.n_rows is not None
     training = BlockTraining.of(estimator, state["model"], source.n_rows)
-    state["n_rows"] = source.n_rows
+    states = _passes(training, source, state)
+    try:
+        for state in states:
+            has_ended = state["pass"] == training.n_passes
+            if checkpoint is not None and (checkpoint.is_due or has_ended):
+                checkpoint.write(state)
+    except KeyboardInterrupt:
+        if state["n_steps"] == 0:
+            raise
+        # What has been learned is kept, as in memory; a checkpoint goes on from there.
+        state = {**_with_loss(state), "is_interrupted": True}
+    return state
+
+
+def _passes(training: "BlockTraining", source: Source, state: State) -> Iterator[State]:
+    """The state after every buffer and after every pass that remains."""
     while state["pass"] < training.n_passes:
         order = np.random.RandomState([state["seeds"][0], state["pass"]])
         for number, buffer in enumerate(source.buffers(order)):
             if number < state["buffer"] or len(buffer) < 2:
                 continue
             rng = np.random.RandomState([state["seeds"][1], state["pass"], number])
-            state = training.on(buffer, state, rng)
-            state["buffer"] = number + 1
-            if checkpoint is not None and checkpoint.is_due:
-                checkpoint.write(state)
-        loss = float(np.average(state["losses"], weights=state["weights"]))
-        state = {
-            **state,
-            "pass": state["pass"] + 1,
-            "buffer": 0,
-            "losses": [],
-            "weights": [],
-            "history": [*state["history"], loss],
-        }
-    return state
+            state = {**training.on(buffer, state, rng), "buffer": number + 1}
+            yield state
+        state = {**_with_loss(state), "pass": state["pass"] + 1, "buffer": 0}
+        yield state
+
+
+def _with_loss(state: State) -> State:
+    """The state with the mean cost of its pass, if there is one, in the history."""
+    if not state["losses"]:
+        return state
+    loss = float(np.average(state["losses"], weights=state["weights"]))
+    history = [*state["history"], loss]
+    return {**state, "losses": [], "weights": [], "history": history}
 
 
 def finish_blocks(estimator: Any, state: State) -> None:
@@ -169,6 +187,7 @@ def finish_blocks(estimator: Any, state: State) -> None:
         masses,
         GradientTrace(parameters, history, converged=True, interrupted=False),
         other={"weights_": model.weights_},
+        is_interrupted=state.get("is_interrupted", False),
         focal_sets=model.focal_sets_,
     )
     focal_sets = model.focal_sets_
@@ -184,6 +203,7 @@ def finish_blocks(estimator: Any, state: State) -> None:
     trainer = BlockTrainer(fitted_network(model), data, _batch_size(estimator))
     model.loss_ = trainer.evaluate(flat_parameters(model))
     adopt_fitted(estimator, model)
+    estimator._warn_of_convergence(solution, len(history), stacklevel=7)
     estimator._warn_of_partition(adopt(masses, focal_sets), stacklevel=7)
 
 

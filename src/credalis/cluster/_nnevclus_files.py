@@ -1,5 +1,6 @@
 """Files of NNEVCLUS: its own, and ONNX."""
 
+import os
 from os import PathLike
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from credalis._checks import check_choice
-from credalis._files import atomic_write
+from credalis._files import atomic_write, naming_errors
 from credalis.cluster._nnevclus_problem import fitted_network
 from credalis.cluster._nnevclus_solve import flat_parameters
 from credalis.network import onnx_model
@@ -37,8 +38,10 @@ class NetworkFiles:
             The file; it appears whole or not at all.
         dtype : {"float32", "float64"}, default="float32"
             Type of input, outputs and all numbers between. "float64" gives the results
-            of `predict_partition` to rounding, "float32" to about 1e-4, but a runtime
-            may lack operators: onnxruntime has no convolutions in float64.
+            of `predict_partition` to rounding, but a runtime may lack operators:
+            onnxruntime has no convolutions in float64. "float32" gives them to about
+            1e-4 if the attributes are not much larger than their spread: it has
+            seven digits, also for years or coordinates that differ in the last one.
 
         Raises
         ------
@@ -73,5 +76,5 @@ class NetworkFiles:
             novelty=self.novelty_,
             dtype=np.dtype(dtype),
         )
-        with atomic_write(path) as stream:
+        with naming_errors(os.fspath(path)), atomic_write(path) as stream:
             stream.write(model.SerializeToString())

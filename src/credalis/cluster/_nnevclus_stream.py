@@ -25,6 +25,8 @@ from credalis.cluster._side_information import side_information
 from credalis.cluster._starts import one_thread
 from credalis.network import TrainingData, torch_engine, with_constant
 
+Array = NDArray[np.float64]
+
 # A stream has no end for a schedule to fall towards: a small constant rate.
 _LEARNING_RATE = 0.003
 
@@ -39,6 +41,8 @@ def train_on_stream(estimator: Any, X: Any) -> None:
             "metric must not be 'precomputed' for partial_fit: the objects of a stream "
             "have no common dissimilarity matrix"
         )
+    if not is_new:
+        _check_same_model(estimator)
     with one_thread():
         if is_new:
             estimator._check_enough_objects(X)
@@ -48,6 +52,21 @@ def train_on_stream(estimator: Any, X: Any) -> None:
         if hasattr(estimator, name):
             delattr(estimator, name)
     estimator.n_iter_ = getattr(estimator, "n_iter_", 0) + 1
+
+
+def _check_same_model(estimator: Any) -> None:
+    """Refuse to go on from a fit that a stream cannot continue."""
+    if estimator.has_given_dissimilarities_:
+        raise ValueError(
+            "partial_fit needs dissimilarities that it can compute for new rows, but "
+            "fit was given dissimilarities of its own"
+        )
+    n_clusters = estimator.focal_sets_.n_clusters
+    if estimator.n_clusters != n_clusters:
+        raise ValueError(
+            f"n_clusters must stay {n_clusters}, as in what is being continued, got "
+            f"{estimator.n_clusters}: use a clone for another stream"
+        )
 
 
 def _start(estimator: Any, X: NDArray[np.float64], rng: np.random.RandomState) -> None:
@@ -109,7 +128,23 @@ def _train_on_batch(estimator: Any, X: NDArray[np.float64]) -> float:
     with surroundings:
         loss = trainer.epoch(vector, rng, optimizer.step)
     parameters = trainer.array(vector)
+    if not (np.isfinite(loss) and _is_usable(network, parameters, data)):
+        # The weights stay what they were; the moments of the updates are spoilt.
+        del estimator._stream
+        raise ValueError(
+            f"loss and masses must stay finite, they are not after a batch whose loss "
+            f"was {loss}: lower learning_rate_init"
+        )
     estimator.weights_ = copied_weights(network, parameters)
     if network.link is not None:
         estimator.novelty_coefficients_ = parameters[-2:].copy()
     return loss
+
+
+def _is_usable(network: Any, parameters: Array, data: TrainingData) -> bool:
+    """Whether masses are finite after the last update, whose loss nobody has seen."""
+    assert isinstance(data.inputs, np.ndarray)
+    scores = None if data.scores is None else data.scores[:BATCH_SIZE]
+    with np.errstate(all="ignore"):
+        masses = network.masses(parameters, data.inputs[:, :BATCH_SIZE], scores)
+    return bool(np.isfinite(masses).all())

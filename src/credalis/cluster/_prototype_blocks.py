@@ -90,7 +90,6 @@ def _start(
         "sample": sample,
         "step": vars(step),
         "losses": [],
-        "n_rows": None,
     }
 
 
@@ -104,18 +103,16 @@ def _train(
     losses: list[float] = []
     steps: list[Step] = [Step(**state["step"])]
 
+    def write(checkpoint, n_again):
+        """Store where the last iterations, which will be made again, began."""
+        past = {"step": vars(steps[-n_again]), "losses": [*before, *losses[:-n_again]]}
+        checkpoint.write({**state, **past, "n_rows": source.n_rows})
+
     def update_masses(where, held):
-        # The iteration before has not ended the loop. What is stored is where that
-        # one began: it is made again, and the loss is compared as it would have been.
+        # The iteration before has not ended the loop: it is made again, and the loss
+        # is compared as it would have been.
         if checkpoint is not None and losses and checkpoint.is_due:
-            checkpoint.write(
-                {
-                    **state,
-                    "step": vars(steps[-1]),
-                    "losses": [*before, *losses[:-1]],
-                    "n_rows": source.n_rows,
-                }
-            )
+            write(checkpoint, n_again=1)
         total: Moments | None = None
         for batch in source.batches():
             sums = sweep(transformed(fitted.transformer_, batch), where, model)
@@ -140,6 +137,9 @@ def _train(
         report=note,
         begin=steps.append,
     )
+    if checkpoint is not None and len(losses) > 1 and not trace.interrupted:
+        # The last two show again that the loop has ended.
+        write(checkpoint, n_again=2)
     return {**state, "trace": replace(trace, losses=np.array([*before, *trace.losses]))}
 
 

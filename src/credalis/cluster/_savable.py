@@ -10,6 +10,7 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from sklearn.svm import OneClassSVM
 
 TRANSFORMERS = (MaxAbsScaler, MinMaxScaler, PCA, RobustScaler, StandardScaler)
 
@@ -23,6 +24,16 @@ def to_state(transformer: BaseEstimator) -> dict[str, Any]:
         if name not in parameters
     }
     return {"parameters": parameters, "fitted": fitted}
+
+
+def detector_to_state(detector: OneClassSVM) -> dict[str, Any]:
+    """Parameters of a detector that every fit clones; fits keep its scores apart."""
+    if hasattr(detector, "support_vectors_"):
+        raise ValueError(
+            f"{detector!r} cannot be saved: it is fitted, and only unfitted ones, with "
+            "a Gaussian kernel, have a safe file form here; give sklearn.base.clone(it)"
+        )
+    return {"parameters": detector.get_params(deep=False), "fitted": {}}
 
 
 def restorer(cls: type) -> Any:

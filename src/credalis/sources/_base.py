@@ -59,12 +59,13 @@ class Source(ABC):
         check_integer("max_rows", max_rows, at_least=1)
         n_seen = 0
         for part in self._parts(max_rows):
+            self._check_columns(part)
             for start in range(0, len(part), max_rows):
                 batch = part[start : start + max_rows]
                 self._check(batch, first_row=n_seen)
                 n_seen += len(batch)
                 yield batch
-        self.n_rows = n_seen
+        self._check_count(n_seen)
 
     def buffers(
         self, rng: np.random.RandomState, max_rows: int | None = None
@@ -162,12 +163,23 @@ class Source(ABC):
                 kept, keys = kept[smallest], keys[smallest]
         return kept
 
-    def _check(self, batch: Array, first_row: int | None = None) -> None:
+    def _check_count(self, n_seen: int) -> None:
+        """Learn how many rows there are, or see that they are still as many."""
+        if self.n_rows is not None and n_seen != self.n_rows:
+            raise ValueError(
+                f"{self.name} must give the same rows whenever it is read, got "
+                f"{n_seen} rows after {self.n_rows}"
+            )
+        self.n_rows = n_seen
+
+    def _check_columns(self, batch: Array) -> None:
         if batch.ndim != 2 or batch.shape[1] != self.n_features:
             raise ValueError(
                 f"{self.name} must have {self.n_features} columns in every batch, got "
                 f"a batch of shape {batch.shape}"
             )
+
+    def _check(self, batch: Array, first_row: int | None = None) -> None:
         if np.isfinite(batch).all():
             return
         row, column = np.argwhere(~np.isfinite(batch))[0]

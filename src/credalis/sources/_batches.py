@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,8 @@ class BatchSource(Source):
     batches : iterable, or function without arguments that returns an iterable
         Batches are arrays of shape (n_batch_rows, n_features), data frames or record
         batches of pyarrow, all with the same columns. What can be iterated over only
-        once, as a generator, is enough for `sample` or one pass alone.
+        once, as a generator, is enough for `sample` or one pass alone. A function is
+        called once for each pass and returns a new iterable every time.
 
     Examples
     --------
@@ -42,9 +42,10 @@ class BatchSource(Source):
         self._given = batches
         self.is_repeatable = not isinstance(batches, Iterator)
         self.n_rows = None
-        stream = iter(self._open())
-        first = next(stream, None)
-        if first is None:
+        stream = self._open()
+        nothing = object()
+        first = next(stream, nothing)
+        if first is nothing:
             raise ValueError("X must hold at least one batch, got none")
         self.feature_names = _names(first)
         self._first = as_numbers(first)
@@ -54,7 +55,8 @@ class BatchSource(Source):
                 f"shape {self._first.shape}"
             )
         self.n_features = self._first.shape[1]
-        self._rest: Iterator[Any] | None = None if self.is_repeatable else stream
+        # The first pass goes on from here: a function is called once for each pass.
+        self._rest: Iterator[Any] | None = stream
 
     def fingerprint(self) -> str:
         """Names of the columns and the first batch."""
@@ -62,18 +64,26 @@ class BatchSource(Source):
         digest.update(np.ascontiguousarray(self._first).tobytes())
         return digest.hexdigest()
 
-    def _open(self) -> Iterable[Any]:
-        return self._given() if callable(self._given) else self._given
+    def _open(self) -> Iterator[Any]:
+        given = self._given() if callable(self._given) else self._given
+        if not isinstance(given, Iterable):
+            raise ValueError(
+                "batches must be a function that returns an iterable, it returned "
+                f"{type(given).__name__}"
+            )
+        return iter(given)
 
     def _parts(self, max_rows: int) -> Iterator[Array]:
-        stream: Iterable[Any] = self._open() if self.is_repeatable else ()
-        if not self.is_repeatable:
-            if self._rest is None:
-                raise ValueError(
-                    "X must be read a second time, but it is an iterator that has come "
-                    "to its end: give a function that returns a new one"
-                )
-            stream, self._rest = chain([self._first], self._rest), None
+        if self._rest is not None:
+            stream, self._rest = self._rest, None
+            yield self._first
+        elif self.is_repeatable:
+            stream = self._open()
+        else:
+            raise ValueError(
+                "X must be read a second time, but it is an iterator that has come "
+                "to its end: give a function that returns a new one"
+            )
         for batch in stream:
             names = _names(batch)
             if names != self.feature_names:

@@ -21,8 +21,8 @@ def as_source(X: Any) -> Source | None:
 
     A `Source`, a table of `credalis.io.open_table`, a ``numpy.memmap`` of more than
     2²⁴ numbers, and an iterable of batches: an iterator, a list or tuple of arrays
-    of two dimensions or data frames, or any other object with ``__iter__`` that is not
-    itself an array or data frame.
+    of two dimensions or data frames, or any other object with ``__iter__``, such as a
+    loader that knows its length, that is not itself an array, data frame or sequence.
     """
     if isinstance(X, Source):
         return X
@@ -38,7 +38,8 @@ def as_source(X: Any) -> Source | None:
         )
         return BatchSource(X) if is_batches else None
     is_data = any(
-        hasattr(X, name) for name in ("__array__", "shape", "__len__", "__dataframe__")
+        hasattr(X, name)
+        for name in ("__array__", "shape", "__getitem__", "__dataframe__")
     )
     if isinstance(X, Iterable) and not is_data:
         return BatchSource(X)

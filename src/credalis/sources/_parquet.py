@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from credalis.sources._base import Array, Source, gathered
 from credalis.sources._batches import check_columns
-from credalis.tables import as_matrix, open_table
+from credalis.tables import as_matrix, kind_of, open_table, reading
 
 # Row groups that are read side by side.
 _N_LANES = 8
@@ -33,7 +33,8 @@ class ParquetSource(Source):
     Parameters
     ----------
     path : str or path-like
-        A file or a folder, whose files are taken in the order of their names.
+        A file or a folder, whose files are taken in the order of their names; those
+        whose names begin with "." or "_" are left out.
     columns : sequence of str, default=None
         Names of columns; None: all.
     """
@@ -47,15 +48,8 @@ class ParquetSource(Source):
         self.name = table.name
         self.feature_names = check_columns(table, columns)
         self.n_features = len(self.feature_names)
-        self._files = _files(Path(path))
-        metadata = [self._open(file).metadata for file in self._files]
-        for file, each in zip(self._files, metadata, strict=True):
-            missing = set(self.feature_names) - set(each.schema.to_arrow_schema().names)
-            if missing:
-                raise ValueError(
-                    f"{file} must have the columns of the other files, it has no "
-                    f"{min(missing)!r}"
-                )
+        self._files = getattr(table, "files", [Path(path)])
+        metadata = [self._metadata(file) for file in self._files]
         self.n_rows = sum(each.num_rows for each in metadata)
         if self.n_rows == 0:
             raise ValueError(f"{self.name} must have at least one row")
@@ -72,7 +66,7 @@ class ParquetSource(Source):
         """Columns, and of each row group its rows, bytes and extreme values."""
         digest = sha256(repr((self.n_rows, self.feature_names)).encode())
         for file in self._files:
-            metadata = self._open(file).metadata
+            metadata = self._metadata(file)
             for number in range(metadata.num_row_groups):
                 group = metadata.row_group(number)
                 digest.update(repr((group.num_rows, group.total_byte_size)).encode())
@@ -111,24 +105,36 @@ class ParquetSource(Source):
         """Rows of row groups, in the order of the groups."""
         is_new_file = np.diff(groups[:, 0], prepend=-1) != 0
         for run in np.split(groups, np.flatnonzero(is_new_file)[1:]):
-            file = self._open(self._files[run[0, 0]])
-            for batch in file.iter_batches(
-                batch_size=max_rows,
-                row_groups=run[:, 1].tolist(),
-                columns=list(self.feature_names or ()),
-                use_threads=False,
-            ):
-                yield as_matrix(batch, self.feature_names)
+            path = self._files[run[0, 0]]
+            with reading(str(path)):
+                for batch in self._open(path).iter_batches(
+                    batch_size=max_rows,
+                    row_groups=run[:, 1].tolist(),
+                    columns=list(self.feature_names or ()),
+                    use_threads=False,
+                ):
+                    yield as_matrix(batch, self.feature_names)
+
+    def _metadata(self, file: Path) -> Any:
+        """What a file says of itself, its columns being those wanted."""
+        with reading(str(file)):
+            metadata = self._open(file).metadata
+        schema = metadata.schema.to_arrow_schema()
+        for name in self.feature_names or ():
+            if name not in schema.names:
+                raise ValueError(
+                    f"{file} must have the columns of the other files, it has no "
+                    f"{name!r}: name the columns to use, "
+                    "credalis.sources.from_table(table, columns=[...])"
+                )
+            kind = kind_of(schema.field(name).type)
+            if kind != "number":
+                raise ValueError(
+                    f"{file} must hold numbers, its column {name!r} holds {kind}"
+                )
+        return metadata
 
     def _open(self, file: Path) -> Any:
         from pyarrow import parquet
 
         return parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False)
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    return sorted(
-        file for file in path.rglob("*") if file.suffix in (".parquet", ".pq")
-    )

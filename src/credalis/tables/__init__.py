@@ -5,7 +5,7 @@ folders, Arrow and Feather, NPY and NPZ, each also compressed with gzip and thro
 pipe. Parsing is done by pyarrow, which comes with ``pip install "credalis[parquet]"``.
 """
 
-from credalis.tables._arrow import as_matrix, as_text, kind_of
+from credalis.tables._arrow import as_matrix, as_text, kind_of, reading
 from credalis.tables._open import open_table
 from credalis.tables._table import Table
 from credalis.tables._write import check_writable, output_format, write_table
@@ -18,5 +18,6 @@ __all__ = [
     "kind_of",
     "open_table",
     "output_format",
+    "reading",
     "write_table",
 ]

@@ -28,7 +28,10 @@ def reading(name: str) -> Iterator[None]:
     pa = arrow()
     try:
         yield
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
+        # What is damaged inside comes as an OSError without a number.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         first_line = str(error).strip().splitlines()[0]
         raise ValueError(f"{name} cannot be read: {first_line}") from error
 

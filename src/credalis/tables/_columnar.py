@@ -11,6 +11,9 @@ from credalis.tables._table import Table, check_names
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_SUFFIXES = (".parquet", ".pq")
+_FIRST_BYTES = b"PAR1"
+
 # Bytes of a column read ahead, so that row groups of any size are streamed.
 _BUFFER_BYTES = 2**20
 
@@ -46,7 +49,11 @@ class ParquetTable(Table):
 
 
 class ParquetFolder(Table):
-    """A folder of Parquet files, in the order of their names."""
+    """A folder of Parquet files, in the order of their names.
+
+    Names or bytes say which files are Parquet. Files and folders whose names begin
+    with "." or "_" are left out: writers keep notes and unfinished work there.
+    """
 
     format = "parquet"
 
@@ -54,11 +61,15 @@ class ParquetFolder(Table):
         from pyarrow import dataset
 
         self.name = str(path)
-        if not any(path.rglob("*.parquet")) and not any(path.rglob("*.pq")):
+        self.files = [file for file in sorted(path.rglob("*")) if _is_part(file, path)]
+        if not self.files:
             raise ValueError(f"{path} is a folder without Parquet files")
         with reading(self.name):
             self._dataset = dataset.dataset(
-                str(path), format="parquet", partitioning="hive"
+                [str(file) for file in self.files],
+                format="parquet",
+                partitioning="hive",
+                partition_base_dir=str(path),
             )
             self.schema = self._dataset.schema
             self.n_rows = self._dataset.count_rows()
@@ -72,6 +83,17 @@ class ParquetFolder(Table):
             batch_readahead=2,
             fragment_readahead=1,
         )
+
+
+def _is_part(file: Path, folder: Path) -> bool:
+    if any(name[0] in "._" for name in file.relative_to(folder).parts):
+        return False
+    if not file.is_file():
+        return False
+    if file.suffix.lower() in _SUFFIXES:
+        return True
+    with open(file, "rb") as stream:
+        return stream.read(len(_FIRST_BYTES)) == _FIRST_BYTES
 
 
 def _whole(source: Source) -> bytes:

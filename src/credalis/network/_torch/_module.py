@@ -305,7 +305,14 @@ class ModuleBody:
         network = self.network
         objects = inputs[1:].T.reshape(-1, *network.input_shape)
         weights = dict(zip(network.parts(), parts, strict=True))
-        return torch.func.functional_call(network.module, weights, (objects,)).T
+        outputs = torch.func.functional_call(network.module, weights, (objects,))
+        if outputs.shape != (len(objects), network.n_outputs):
+            # Two objects have been tried; a layer may still treat one or many apart.
+            raise ValueError(
+                f"module must return shape ({len(objects)}, {network.n_outputs}) for "
+                f"{len(objects)} objects, got {tuple(outputs.shape)}"
+            )
+        return outputs.T
 
     def train(self, is_training: bool) -> None:
         self.network.module.train(is_training)
