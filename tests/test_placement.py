@@ -56,7 +56,9 @@ def test_copies_and_lost_parts():
 
 @given(
     st.lists(
-        st.tuples(st.integers(0, 1000), st.sampled_from("abcd")), min_size=1, max_size=30
+        st.tuples(st.integers(0, 1000), st.sampled_from("abcd")),
+        min_size=1,
+        max_size=30,
     ),
     st.dictionaries(st.sampled_from("abcd"), st.integers(1, 4), min_size=4),
 )

@@ -47,7 +47,8 @@ def fit_distributed(
     estimator : NNEVCLUS
         Gets the fitted attributes.
     X : dask array of shape (n_rows, n_features) or dask data frame
-        Its partitions are those of the training. Workers hold them while it lasts.
+        Its partitions are those of the training. Workers hold them while it lasts, all
+        threads about as many rows.
     checkpoint : None
         There is none: work that is lost is done again by Dask.
     side_information : dict
@@ -136,7 +137,7 @@ def _train(
         number, round_number = divmod(turn, _N_ROUNDS)
         if round_number == 0:
             # In every pass again: workers may have come and gone.
-            parts = leveled(parts, sizes)
+            parts = leveled(parts, sizes.tolist())
         rate = training.learning_rate
         if training.solver == "adam":
             rate *= cosine_schedule(turn, n_turns)
