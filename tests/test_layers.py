@@ -16,6 +16,7 @@ LAYERS = [
         "optimize",
         "_archive",
         "_neighbors",
+        "_placement",
         "constraints",
         "dissimilarity",
         "tables",

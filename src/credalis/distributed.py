@@ -9,6 +9,7 @@ of the result.
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
+from credalis._placement import leveled
 from credalis.cluster import NNEVCLUS
 from credalis.cluster._blockwise import SAMPLE_ROWS, State
 from credalis.cluster._nnevclus_blocks import (
@@ -45,7 +47,8 @@ def fit_distributed(
     estimator : NNEVCLUS
         Gets the fitted attributes.
     X : dask array of shape (n_rows, n_features) or dask data frame
-        Its partitions are those of the training. Workers hold them while it lasts.
+        Its partitions are those of the training. Workers hold them while it lasts, all
+        threads about as many rows.
     checkpoint : None
         There is none: work that is lost is done again by Dask.
     side_information : dict
@@ -127,51 +130,51 @@ def _train(
     training = BlockTraining.of(estimator, state["model"], int(sizes.sum()))
     n_turns = training.n_passes * _N_ROUNDS
     seed = int(state["seeds"][0])
-    train = dask.delayed(_trained)
-    moving = {
-        name: state[name] for name in ("parameters", "optimizer", "n_steps", "history")
-    }
+    moving = {name: state[name] for name in ("parameters", "optimizer")}
+    history: list[float] = []
     losses: list[tuple[float, int]] = []
     for turn in range(n_turns):
-        number, part_number = divmod(turn, _N_ROUNDS)
+        number, round_number = divmod(turn, _N_ROUNDS)
+        if round_number == 0:
+            # In every pass again: workers may have come and gone.
+            parts = leveled(parts, sizes.tolist())
         rate = training.learning_rate
         if training.solver == "adam":
             rate *= cosine_schedule(turn, n_turns)
         now = replace(training, learning_rate=rate, n_updates=None)
+        # Dask looks for collections in all arguments of a call, but not in these.
+        train = dask.delayed(partial(_trained, now, moving, round_number), pure=False)
         results = dask.compute(
-            *(
-                train(part, now, moving, (seed, number, k), part_number)
-                for k, part in enumerate(parts)
-            )
+            *(train(part, (seed, number, k)) for k, part in enumerate(parts))
         )
         moving = _averaged(moving, results)
         losses += [(loss, weight) for _, _, loss, weight in results]
-        if part_number == _N_ROUNDS - 1:
+        if round_number == _N_ROUNDS - 1:
             values, weights = np.array(losses).T
-            loss = float(np.average(values, weights=weights))
-            moving["history"] = [*moving["history"], loss]
+            history.append(float(np.average(values, weights=weights)))
             losses = []
-    return {**state, **moving}
+    return {**state, **moving, "history": history}
 
 
 def _trained(
-    rows: NDArray[np.float64],
     training: BlockTraining,
     moving: State,
+    round_number: int,
+    rows: NDArray[np.float64],
     seeds: tuple[int, int, int],
-    part_number: int,
 ) -> tuple[NDArray[np.floating], State, float, int]:
     """Parameters, sums of the optimiser, mean loss and number of rows of one part.
 
     The order of the rows is that of the pass, of which a round takes its share.
     """
     order = np.random.RandomState(seeds).permutation(len(rows))
-    chosen = np.array_split(order, _N_ROUNDS)[part_number]
+    chosen = np.array_split(order, _N_ROUNDS)[round_number]
     if len(chosen) < 2:
         return moving["parameters"], moving["optimizer"], 0.0, 0
-    rng = np.random.RandomState([*seeds, part_number])
+    rng = np.random.RandomState([*seeds, round_number])
+    n_steps = int(moving["optimizer"].get("n_steps", 0))
     with one_thread():
-        state = {**moving, "losses": [], "weights": []}
+        state = {**moving, "n_steps": n_steps, "losses": [], "weights": []}
         state = training.on(rows[chosen], state, rng)
     return state["parameters"], state["optimizer"], state["losses"][0], len(chosen)
 
@@ -191,10 +194,8 @@ def _averaged(moving: State, results: tuple[Any, ...]) -> State:
         sums += weight * optimizer["sums"]
     n_steps = max(int(optimizer["n_steps"]) for _, optimizer, _, _ in results)
     return {
-        **moving,
         "parameters": parameters.astype(dtype),
         "optimizer": {"sums": sums.astype(dtype), "n_steps": np.array(n_steps)},
-        "n_steps": n_steps,
     }
 
 

@@ -22,7 +22,12 @@ from credalis.network import (
     stress_objective,
     with_constant,
 )
-from credalis.objectives import BlockStress, DenseStress, SampledStress
+from credalis.objectives import (
+    BlockStress,
+    DenseStress,
+    SampledStress,
+    block_stress,
+)
 
 FOCAL_SETS = FocalSets.full(2)
 N_SAMPLES = 24
@@ -464,3 +469,18 @@ def test_steps_along_the_gradients_lower_the_cost():
     for _ in range(50):
         trainer.epoch(parameters, rng, step)
     assert trainer.evaluate(parameters) < 0.95 * before
+
+
+def test_blocks_share_the_memory_of_their_residuals(monkeypatch):
+    stores = []
+
+    def recorded(masses, *, store, **others):
+        stores.append(store)
+        return block_stress(masses, store=store, **others)
+
+    monkeypatch.setattr(_training, "block_stress", recorded)
+    network = network_with("reference")
+    trainer = BlockTrainer(network, training_data(n_samples=29), 6)
+    trainer.epoch(parameters_of(network), np.random.RandomState(0), do_nothing)
+    assert len(stores) == trainer.n_blocks == 4
+    assert all(store is stores[0] for store in stores)

@@ -13,7 +13,12 @@ from credalis.dissimilarity import (
     MetricSimilarities,
     decay_rate,
 )
-from credalis.objectives import BlockStress, DenseStress, block_stress
+from credalis.objectives import (
+    BlockStress,
+    DenseStress,
+    block_stress,
+    residual_store,
+)
 from helpers import focal_set_lists
 
 SCALE = 2.0
@@ -127,3 +132,19 @@ def test_order_of_the_objects_does_not_matter(n_samples, rng):
     ).value_and_gradient(masses[:, order])
     assert again == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(slopes, gradient[:, order], rtol=1e-10, atol=1e-16)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_stored", [*SIZES, 600])
+def test_blocks_of_any_smaller_size_share_a_store(n_stored, dtype, rng):
+    focal_sets = FocalSets.full(2)
+    disjoint = focal_sets.disjoint.astype(dtype)
+    store = residual_store(n_stored, dtype)
+    for n_samples in (size for size in SIZES if size <= n_stored):
+        store.fill(np.nan)
+        similarities = similarities_of("euclidean", rng.normal(size=(n_samples, 2)))
+        masses = rng.dirichlet(np.ones(4), size=n_samples).T.astype(dtype)
+        expected, slopes = block_stress(masses, similarities, disjoint)
+        value, gradient = block_stress(masses, similarities, disjoint, store=store)
+        assert value == expected
+        np.testing.assert_array_equal(gradient, slopes)

@@ -159,9 +159,10 @@ def _train_blocks(
     else:
         interrupted = False
     # The losses of an epoch are those before its updates: compare once more.
-    if judge.evaluate(parameters) < judge.evaluate(best):
-        best = parameters
-    losses[-1] = trainer.evaluate(best)
+    last_loss, best_loss = judge.evaluate(parameters), judge.evaluate(best)
+    if last_loss < best_loss:
+        best, best_loss = parameters, last_loss
+    losses[-1] = best_loss if judge is trainer else trainer.evaluate(best)
     return GradientTrace(trainer.array(best), np.array(losses), converged, interrupted)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +20,7 @@ from credalis.objectives import (
     Objective,
     SampledStress,
     block_stress,
+    residual_store,
 )
 from credalis.optimize import Adam, RMSprop
 
@@ -299,6 +300,12 @@ class BlockTrainer:
                 )
                 yield partial(self._evaluate, block)
 
+    @cached_property
+    def _store(self) -> Array:
+        """Where the residuals of one block after the other are."""
+        n_largest = -(-self.data.n_samples // self.n_blocks)
+        return residual_store(n_largest, self.data.inputs.dtype)
+
     def _gradient_like(self, parameters: Array) -> Array:
         return np.empty_like(parameters)
 
@@ -309,6 +316,7 @@ class BlockTrainer:
             block_stress,
             similarities=block.similarities,
             disjoint=focal_sets.disjoint.astype(block.inputs.dtype),
+            store=self._store,
         )
         if block.information is not None:
             objective = _with_information(

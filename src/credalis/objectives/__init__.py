@@ -6,7 +6,11 @@ costs of rows, which are minimised row by row.
 
 from credalis.objectives._affine_stress import AffineStress, Entropy
 from credalis.objectives._base import Objective, Scaled, Sum
-from credalis.objectives._block_stress import BlockStress, block_stress
+from credalis.objectives._block_stress import (
+    BlockStress,
+    block_stress,
+    residual_store,
+)
 from credalis.objectives._constraints import PairConstraints
 from credalis.objectives._labels import LabelFit
 from credalis.objectives._row_stress import (
@@ -42,6 +46,7 @@ __all__ = [
     "cross_stress",
     "label_penalty",
     "pair_penalty",
+    "residual_store",
     "sampled_stress",
     "stress_sum",
 ]

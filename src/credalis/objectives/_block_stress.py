@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg.blas import dgemm, sgemm
 
 from credalis.belief import FocalSets
@@ -41,6 +42,7 @@ def block_stress(
     similarities: Similarities,
     disjoint: Array,
     weights: Array | None = None,
+    store: Array | None = None,
 ) -> tuple[float, Array]:
     """Weighted sum of the squared residuals of all pairs, and its gradient.
 
@@ -59,6 +61,9 @@ def block_stress(
         The matrix C, of the type of the masses.
     weights : array of shape (n_samples, n_samples), default=None
         Symmetric weights of the pairs; None stands for the mean over all pairs.
+    store : array of shape (n_numbers,), default=None
+        Memory that `residual_store` gave for at least as many objects of this type.
+        Its values do not matter; they are overwritten.
 
     Returns
     -------
@@ -80,8 +85,9 @@ def block_stress(
     gradient = np.empty((n_sets, n_samples), dtype=dtype)
     above = np.zeros((n_sets, 0), dtype=dtype)
     total = 0.0
-    width = n_samples if n_samples <= _ONE_TILE else _TILE
-    store = np.empty(n_samples * width, dtype=dtype)
+    width = _width(n_samples)
+    if store is None:
+        store = residual_store(n_samples, dtype)
     for start in range(0, n_samples, width):
         stop = min(start + width, n_samples)
         n_columns = stop - start
@@ -114,3 +120,18 @@ def block_stress(
     weight = 1.0 if weights is not None else 1.0 / (n_samples * (n_samples - 1))
     gradient *= 4.0 * weight
     return float(total) * weight, gradient
+
+
+def residual_store(n_samples: int, dtype: DTypeLike) -> Array:
+    """Memory for the residuals of a block, or of any smaller one.
+
+    Many blocks in turn should share it: where the allocator gives memory back to the
+    system at once, as on the workers of Dask, new pages for each block cost as much
+    time as half of its arithmetic.
+    """
+    n_numbers = max(n_samples * _width(n_samples), min(n_samples, _ONE_TILE) ** 2)
+    return np.empty(n_numbers, dtype=dtype)
+
+
+def _width(n_samples: int) -> int:
+    return n_samples if n_samples <= _ONE_TILE else _TILE

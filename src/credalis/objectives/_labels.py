@@ -1,6 +1,7 @@
 """Known classes of some objects."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,11 @@ class LabelFit(Objective):
     labels: NDArray[np.intp]
     focal_sets: FocalSets
 
+    @cached_property
+    def _has_repetitions(self) -> bool:
+        """Whether some object occurs several times, which takes slower sums."""
+        return bool((np.bincount(self.objects) > 1).any())
+
     def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
         """P and ∂P/∂M = 2 F (PL - Y) / n_labelled in the columns of these objects."""
         members = self.focal_sets.membership.astype(float)
@@ -34,7 +40,9 @@ class LabelFit(Objective):
         residuals = members.T @ masses[:, self.objects]
         residuals[self.labels, np.arange(n_labelled)] -= 1.0
         gradient = np.zeros_like(masses)
-        np.add.at(
-            gradient.T, self.objects, (members @ residuals).T * (2.0 / n_labelled)
-        )
+        slopes = (members @ residuals) * (2.0 / n_labelled)
+        if self._has_repetitions:
+            np.add.at(gradient.T, self.objects, slopes.T)
+        else:
+            gradient[:, self.objects] = slopes
         return float(np.vdot(residuals, residuals)) / n_labelled, gradient
