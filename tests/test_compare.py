@@ -107,6 +107,7 @@ def test_warnings_say_which_method_they_are_of(data):
         compare(data[0], 4, {"hasty": ECM(max_iter=1)}, random_state=0)
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")
 def test_all_methods_have_a_name_and_can_run(data):
     assert {"NNEVCLUS", "NNEVCLUS-bp", "ECM", "EkNNclus", "Bootclus"} <= set(METHODS)
     methods = {**METHODS, "Bootclus": Bootclus(n_bootstrap=5)}
