@@ -333,14 +333,28 @@ def test_interrupt_keeps_the_best_network_and_warns(blobs, monkeypatch):
 )
 def test_loaded_model_predicts_the_same_bits(blobs, parameters, tmp_path):
     X, _ = blobs
-    if isinstance(parameters.get("novelty_detector"), OneClassSVM):
-        model = quick(**parameters).fit(X)
-        model.novelty_detector = "ocsvm"  # the fitted form is saved, not the object
-    else:
-        model = quick(**parameters).fit(X)
+    model = quick(**parameters).fit(X)
     model.save(tmp_path / "model.credalis")
     loaded = credalis.load(tmp_path / "model.credalis")
     assert loaded.predict_partition(X + 0.3) == model.predict_partition(X + 0.3)
+    assert repr(loaded) == repr(model)
+    assert clone(loaded).fit(X).partition_ == model.partition_
+
+
+def test_a_detector_that_came_fitted_is_saved_as_its_parameters(blobs, tmp_path):
+    X, _ = blobs
+    model = quick(novelty_detector=OneClassSVM(nu=0.3).fit(X[:9])).fit(X)
+    model.save(tmp_path / "model.credalis")
+    loaded = credalis.load(tmp_path / "model.credalis")
+    assert not hasattr(loaded.novelty_detector, "support_")
+    assert clone(loaded).fit(X).partition_ == model.partition_
+
+
+def test_the_fit_of_a_machine_without_a_file_form_is_not_lost_silently(blobs, tmp_path):
+    model = quick(novelty_detector=OneClassSVM(kernel="linear")).fit(blobs[0])
+    with pytest.raises(ValueError, match="kernel='linear' cannot be saved"):
+        model.save(tmp_path / "model.credalis")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_precomputed_model_is_saved_with_its_embedding(blobs, tmp_path):

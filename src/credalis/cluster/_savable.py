@@ -10,6 +10,7 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from sklearn.svm import OneClassSVM
 
 TRANSFORMERS = (MaxAbsScaler, MinMaxScaler, PCA, RobustScaler, StandardScaler)
 
@@ -23,6 +24,17 @@ def to_state(transformer: BaseEstimator) -> dict[str, Any]:
         if name not in parameters
     }
     return {"parameters": parameters, "fitted": fitted}
+
+
+def unfitted_state(machine: OneClassSVM) -> dict[str, Any]:
+    """Parameters of a one-class SVM; fitted, a Gaussian one is saved as arrays."""
+    if hasattr(machine, "support_"):
+        raise ValueError(
+            f"a OneClassSVM with kernel={machine.kernel!r} cannot be saved once it is "
+            "fitted, only one with kernel='rbf': use skops or joblib to store the "
+            "whole object"
+        )
+    return {"parameters": machine.get_params(), "fitted": {}}
 
 
 def restorer(cls: type) -> Any:
