@@ -8,7 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import squareform
 from sklearn.metrics import pairwise_distances
 
-from credalis._checks import check_choice, check_number, check_squarable, shown
+from credalis._checks import (
+    check_choice,
+    check_number,
+    check_spread,
+    check_squarable,
+    shown,
+)
 from credalis._neighbors import check_lengths
 from credalis.cluster._transformer import fit_transformer
 from credalis.dissimilarity import (
@@ -133,7 +139,11 @@ def attribute_geometry(
     if hasattr(metric, "transform") and not isinstance(metric, type):
         transformer = fit_transformer(metric, X, rng, information)
         points = np.asarray(transformer.transform(X), dtype=np.float64)
+        check_spread("X", points)
         return Geometry(points), transformer
+    if isinstance(metric, str) and metric == "euclidean":
+        check_spread("X", X)
+        return Geometry(X), None
     try:
         pairwise_distances(X[:2], metric=metric)
     except (ValueError, TypeError) as error:
