@@ -309,6 +309,23 @@ BAD_PARAMETERS = [
     ({"n_init": 0}, r"n_init must be an integer >= 1, got 0"),
     ({"n_init": "many"}, r"n_init must be one of 'auto', got 'many'"),
     ({"max_iter": 0}, r"max_iter must be an integer >= 1, got 0"),
+    ({"max_iter": "many"}, r"max_iter must be .* got 'many'"),
+    ({"n_jobs": 0}, r"n_jobs must be .* got 0"),
+    ({"n_jobs": "all"}, r"n_jobs must be an integer, got 'all'"),
+    ({"random_state": "x"}, r"random_state must be None, an integer .* got 'x'"),
+    ({"random_state": -1}, r"random_state must be an integer >= 0 .* got -1"),
+    ({"init": 5}, r"init must .* got (5|\(\))"),
+    ({"init": [[None, 1]] * 3, "n_clusters": 3}, r"init must .* got "),
+    ({"init": 10**400}, r"init must .* got "),
+    ({"delta": 1e300}, r"delta must lie between .* got 1e\+300"),
+    ({"dissimilarity_scale": 1e300}, r"dissimilarity_scale must lie .* got 1e\+300"),
+    ({"symmetrize": "no"}, r"symmetrize must be a bool, got 'no'"),
+    ({"squared": "no"}, r"squared must be a bool, got 'no'"),
+    ({"warm_start": "no"}, r"warm_start must be a bool, got 'no'"),
+    ({"early_stopping": "no"}, r"early_stopping must be a bool, got 'no'"),
+    ({"power": np.ones(2)}, r"power must be .* got array"),
+    ({"delta_exponent": np.ones(2)}, r"delta_exponent must be .* got array"),
+    ({"n_components": 0}, r"n_components must be an integer >= 1, got 0"),
     ({"tol": -1.0}, r"tol must be a finite number >= 0, got -1.0"),
     ({"focal_sets": "triples"}, r"focal_sets must be one of .* got 'triples'"),
     ({"focal_sets": 3}, r"focal_sets must be one of .* got 3"),
@@ -332,6 +349,22 @@ def test_bad_parameter_is_a_value_error_that_names_it(
         pytest.skip(f"{type(estimator).__name__} has no such parameter")
     with pytest.raises(ValueError, match=message):
         estimator.set_params(**parameters).fit(X)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_units_that_cannot_be_squared_are_refused(estimator, X, unit):
+    if estimator.get_params().get("metric") in ("manhattan", "cityblock"):
+        pytest.skip("these distances are not squared")
+    message = r"can be squared|distances .* (finite|are 0$)"
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X * unit)
+
+
+def test_objects_at_the_end_of_the_numbers_get_masses(estimator, X):
+    if isinstance(estimator, (Bootclus, EkNNclus)):
+        pytest.skip("refuses them")
+    masses = estimator.fit(X).predict_partition([[1e300, 1e300]]).masses
+    np.testing.assert_allclose(masses.sum(), 1.0)
 
 
 def test_wrong_number_of_features_at_prediction(estimator, X):

@@ -10,9 +10,14 @@ from credalis._checks import (
     check_choice,
     check_distributions,
     check_finite,
+    check_flag,
     check_integer,
+    check_n_jobs,
     check_number,
     check_numbers,
+    check_seed,
+    check_spread,
+    check_squarable,
 )
 
 
@@ -153,3 +158,74 @@ class TestDistributions:
                 ValueError, match=rf"^x must be finite, got {value} in row 2, column 1$"
             ):
                 check("x", matrix)
+
+
+@pytest.mark.parametrize(
+    "value", [np.zeros((3, 2)), np.zeros((100, 100)), "x\ny" * 500]
+)
+def test_a_message_is_one_line_whatever_came(value):
+    for check in (check_integer, check_number, check_flag, check_seed):
+        with pytest.raises(ValueError, match=r"^n must be [^\n]*, got ") as caught:
+            check("n", value)
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 300
+
+
+class TestSquarable:
+    def test_numbers_with_a_square_pass(self):
+        for value in (1e-153, 2, 1e153):
+            assert 0 < check_squarable("delta", value) ** 2 < np.inf
+
+    @pytest.mark.parametrize("value", [1e-200, 1e200])
+    def test_others_are_named(self, value):
+        with pytest.raises(ValueError, match=r"^delta must lie between 1e-153 and "):
+            check_squarable("delta", value)
+        with pytest.raises(ValueError, match=r"^delta must be a finite number > 0,"):
+            check_squarable("delta", -value)
+
+
+class TestSpread:
+    @pytest.mark.parametrize("unit", [0.0, 1e-150, 1.0, 1e150])
+    def test_squares_that_are_numbers_pass(self, unit):
+        check_spread("X", unit * np.arange(6.0).reshape(3, 2))
+
+    @pytest.mark.parametrize("unit", [1e-200, 1e200, 1e308])
+    def test_others_are_refused_with_the_range_of_the_values(self, unit):
+        with pytest.raises(ValueError, match=r"^X must have distances .* from 0 to 1"):
+            check_spread("X", unit * np.array([[0.0, 0.5], [1.0, 0.5]]))
+
+
+class TestSeed:
+    @pytest.mark.parametrize(
+        "value", [None, 0, np.int64(3), 2**32 - 1, np.random, np.random.RandomState(0)]
+    )
+    def test_what_scikit_learn_takes_passes(self, value):
+        check_seed("random_state", value)
+
+    @pytest.mark.parametrize("value", ["x", -1, 2**32, 0.5, True, [1], np.zeros(2)])
+    def test_the_rest_is_named(self, value):
+        with pytest.raises(ValueError, match=r"^random_state must be .*, got "):
+            check_seed("random_state", value)
+
+
+class TestJobs:
+    def test_numbers_but_0_pass(self):
+        for value in (None, 1, 2, -1):
+            check_n_jobs(value)
+
+    @pytest.mark.parametrize("value", [0, 1.5, "all", np.inf, [2]])
+    def test_the_rest_is_named(self, value):
+        with pytest.raises(ValueError, match=r"^n_jobs must be .*, got "):
+            check_n_jobs(value)
+
+
+def test_a_text_is_no_flag():
+    assert check_flag("symmetrize", np.True_) is True
+    for value in ("no", 0, None):
+        with pytest.raises(ValueError, match=r"^symmetrize must be a bool, got "):
+            check_flag("symmetrize", value)
+
+
+def test_an_integer_too_large_for_a_float_is_no_array_of_numbers():
+    with pytest.raises(ValueError, match=r"^init must be an array of numbers, got int"):
+        check_numbers("init", 10**400)

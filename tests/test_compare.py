@@ -107,6 +107,7 @@ def test_warnings_say_which_method_they_are_of(data):
         compare(data[0], 4, {"hasty": ECM(max_iter=1)}, random_state=0)
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")
 def test_all_methods_have_a_name_and_can_run(data):
     assert {"NNEVCLUS", "NNEVCLUS-bp", "ECM", "EkNNclus", "Bootclus"} <= set(METHODS)
     methods = {**METHODS, "Bootclus": Bootclus(n_bootstrap=5)}
@@ -133,5 +134,19 @@ def test_bad_input_is_named(data, n_clusters, methods, message):
 
 
 def test_classes_must_be_about_the_same_objects(data):
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    message = "y must have one class for each row of X: .* inconsistent numbers"
+    with pytest.raises(ValueError, match=message):
         compare(data[0], 4, ["ECM"], data[1][:-1])
+
+
+def test_classes_are_checked_before_anything_is_fitted(data, monkeypatch):
+    monkeypatch.setattr(ECM, "fit", lambda *_: pytest.fail("fitted"))
+    for y in (np.full(len(data[0]), np.nan), [None] * len(data[0]), [[0], [1]]):
+        with pytest.raises(ValueError, match=r"^y must "):
+            compare(data[0], 4, ["ECM"], y)
+
+
+@pytest.mark.parametrize("parameter", ["n_jobs", "random_state"])
+def test_a_parameter_that_is_no_number_is_named(data, parameter):
+    with pytest.raises(ValueError, match=f"^{parameter} must be .* got 'many'"):
+        compare(data[0], 4, ["ECM"], **{parameter: "many"})

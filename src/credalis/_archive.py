@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from credalis._checks import check_integer
+from credalis._checks import check_integer, shown
 from credalis._files import atomic_write, naming_errors
 
 FORMAT_VERSION = 1
@@ -170,8 +170,8 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], *, where: str) -> Any:
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"is": "dict", "items": _encode_items(value, arrays, where=where)}
     raise ValueError(
-        f"{where} cannot be saved: {value!r} is a {type(value).__name__}, which has no "
-        "safe file form here; use skops or joblib to store the whole object"
+        f"{where} cannot be saved: {shown(value)} is a {type(value).__name__}, which "
+        "has no safe file form here; use skops or joblib to store the whole object"
     )
 
 

@@ -10,6 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 _NEGATIVE_TOLERANCE = 1e-8
 _SUM_TOLERANCE = 1e-6
 
+_LARGEST_SEED = 2**32 - 1
+
+_SMALLEST_SQUARABLE = 1e-153
+_LARGEST_SQUARABLE = 1e153
+
+# Characters of a value that an error message shows.
+_LONGEST_SHOWN = 200
+
 
 def check_integer(
     name: str, value: object, *, at_least: int | None = None, at_most: int | None = None
@@ -17,12 +25,12 @@ def check_integer(
     """Value as an ``int`` within the bounds, or a ValueError that names it."""
     expected = "an integer" + _bounds(at_least=at_least, at_most=at_most)
     if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be {expected}, got {value!r}")
+        raise ValueError(f"{name} must be {expected}, got {shown(value)}")
     number = int(value)
     if (at_least is not None and number < at_least) or (
         at_most is not None and number > at_most
     ):
-        raise ValueError(f"{name} must be {expected}, got {value!r}")
+        raise ValueError(f"{name} must be {expected}, got {shown(value)}")
     return number
 
 
@@ -38,7 +46,7 @@ def check_number(
     bounds = _bounds(above=above, at_least=at_least, at_most=at_most)
     expected = f"a finite number{bounds}"
     if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be {expected}, got {value!r}")
+        raise ValueError(f"{name} must be {expected}, got {shown(value)}")
     try:
         number = float(value)
     except OverflowError:  # an integer or a fraction beyond 1e308
@@ -49,7 +57,18 @@ def check_number(
         or (at_least is not None and number < at_least)
         or (at_most is not None and number > at_most)
     ):
-        raise ValueError(f"{name} must be {expected}, got {value!r}")
+        raise ValueError(f"{name} must be {expected}, got {shown(value)}")
+    return number
+
+
+def check_squarable(name: str, value: object) -> float:
+    """Value as a positive ``float`` whose square is one too, or a ValueError."""
+    number = check_number(name, value, above=0)
+    if not _SMALLEST_SQUARABLE <= number <= _LARGEST_SQUARABLE:
+        raise ValueError(
+            f"{name} must lie between {_SMALLEST_SQUARABLE:g} and "
+            f"{_LARGEST_SQUARABLE:g}, so that it can be squared, got {shown(value)}"
+        )
     return number
 
 
@@ -67,7 +86,7 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
         if is_text or array.dtype.kind in "cmM":
             raise TypeError(f"its type is {'text' if is_text else array.dtype}")
         return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{name} must be an array of numbers, got {type(values).__name__}: {error}"
         ) from error
@@ -82,6 +101,19 @@ def check_finite(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
             f"column {column}"
         )
     return array
+
+
+def check_spread(name: str, array: NDArray[np.float64]) -> None:
+    """Refuse rows whose squared distances, or sums of them, are no float64 numbers."""
+    with np.errstate(over="ignore"):
+        widest = np.ptp(array, axis=0).max()
+        square = np.square(widest)
+        is_infinite = not np.isfinite(array.size * square)
+    if is_infinite or (widest > 0 and square < np.finfo(np.float64).tiny):
+        raise ValueError(
+            f"{name} must have distances that can be squared, got values from "
+            f"{array.min():.3g} to {array.max():.3g}: scale the data"
+        )
 
 
 def check_distributions(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -106,12 +138,46 @@ def check_distributions(name: str, array: NDArray[np.float64]) -> NDArray[np.flo
     return array
 
 
+def check_seed(name: str, value: object) -> None:
+    """Refuse what scikit-learn takes no random numbers from, by name."""
+    if value is None or value is np.random:
+        return
+    if isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)):
+        check_integer(name, value, at_least=0, at_most=_LARGEST_SEED)
+    elif not isinstance(value, np.random.RandomState):
+        raise ValueError(
+            f"{name} must be None, an integer or a RandomState, got {shown(value)}"
+        )
+
+
+def check_n_jobs(value: object) -> None:
+    """Refuse an n_jobs that joblib could not work with."""
+    if value is not None and check_integer("n_jobs", value) == 0:
+        raise ValueError(
+            "n_jobs must be None, a number of jobs, or below 0 to count from the "
+            "number of processors, got 0"
+        )
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Value as a ``bool``, or a ValueError: a text such as "no" counts as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be a bool, got {shown(value)}")
+    return bool(value)
+
+
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Value if it is one of the strings in choices, or a ValueError that lists them."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, got {value!r}")
+        raise ValueError(f"{name} must be one of {listed}, got {shown(value)}")
     return value
+
+
+def shown(value: object) -> str:
+    """The value as an error message shows it: on one line, and not much of it."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + " ..."
 
 
 def _bounds(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 
-from credalis._checks import check_choice, check_integer
+from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
 from credalis.cluster import (
     BCM,
     BPEC,
@@ -33,6 +33,7 @@ from credalis.metrics import (
     non_dominated,
     nonspecificity_index,
 )
+from credalis.metrics._inputs import class_codes
 from credalis.partition import CredalPartition
 from credalis.partition._presentation import html_table, text_table
 from credalis.plots import ConsistencyDisplay
@@ -284,8 +285,10 @@ def compare(
     """
     if n_clusters is not None:
         check_integer("n_clusters", n_clusters, at_least=1)
+    check_n_jobs(n_jobs)
+    check_seed("random_state", random_state)
     if y is not None:
-        check_consistent_length(X, y)
+        _check_classes(X, y)
     estimators = {
         name: _configured(estimator, n_clusters, random_state)
         for name, estimator in _named(methods).items()
@@ -331,6 +334,15 @@ def _named(methods: Any) -> dict[str, Any]:
                 f"{estimator!r} for {name!r}"
             )
     return named
+
+
+def _check_classes(X: ArrayLike, y: ArrayLike) -> None:
+    """Refuse classes that do not fit X, before fits that may take long."""
+    class_codes("y", y)
+    try:
+        check_consistent_length(X, y)
+    except ValueError as error:
+        raise ValueError(f"y must have one class for each row of X: {error}") from error
 
 
 def _configured(

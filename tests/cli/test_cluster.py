@@ -69,6 +69,7 @@ class TestAnswers:
         result = run("cluster", "-", "-c", "2", *GOOD, "-o", "-", stdin=content)
         assert result.code == 0
         assert "Credal partition of 60 objects" in result.err
+        assert "memberships" not in result.err  # no file to name
         assert result.out.startswith('"id","label","set"')
         assert result.out.count("\n") == N_ROWS + 1
         quiet = run("cluster", csv, "-c", "2", *GOOD, "-o", "-", "-q")

@@ -90,6 +90,9 @@ def test_missing_columns_are_named(run, model, files):
     assert result.code == 1
     assert "standard input lacks column 'width' that the model" in result.error
     assert files() == before
+    result = run("predict", model, "-", stdin=b"height\n1\n")
+    assert result.code == 1
+    assert result.out == ""
 
 
 def test_an_error_in_the_last_row_leaves_no_file(run, model, files):

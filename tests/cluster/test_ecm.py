@@ -278,7 +278,7 @@ def test_too_few_iterations_are_a_warning_with_advice(blobs):
         ({"delta": "large"}, r"delta must be one of 'auto', got 'large'"),
         ({"init": "best"}, r"init must be one of 'k-means\+\+', 'peaks', got 'best'"),
         ({"init": [[0, 0]]}, r"init must have shape .* \(3, 2\), got \(1, 2\)"),
-        ({"init": [[np.nan, 0]] * 3}, r"init contains NaN"),
+        ({"init": [[np.nan, 0]] * 3}, r"init must be finite, got nan in row 0"),
     ],
 )
 def test_bad_parameters(blobs, parameters, message):

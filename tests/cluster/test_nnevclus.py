@@ -361,8 +361,24 @@ def test_loaded_model_predicts_the_same_bits(blobs, parameters, tmp_path):
     model.save(tmp_path / "model.credalis")
     loaded = credalis.load(tmp_path / "model.credalis")
     assert loaded.predict_partition(X + 0.3) == model.predict_partition(X + 0.3)
-    # The parameters are whole, too: the same fit can be made again.
-    assert loaded.fit(X).partition_ == model.partition_
+    assert repr(loaded) == repr(model)
+    assert clone(loaded).fit(X).partition_ == model.partition_
+
+
+def test_a_detector_that_came_fitted_is_saved_as_its_parameters(blobs, tmp_path):
+    X, _ = blobs
+    model = quick(novelty_detector=OneClassSVM(nu=0.3).fit(X[:9])).fit(X)
+    model.save(tmp_path / "model.credalis")
+    loaded = credalis.load(tmp_path / "model.credalis")
+    assert not hasattr(loaded.novelty_detector, "support_")
+    assert clone(loaded).fit(X).partition_ == model.partition_
+
+
+def test_the_fit_of_a_machine_without_a_file_form_is_not_lost_silently(blobs, tmp_path):
+    model = quick(novelty_detector=OneClassSVM(kernel="linear")).fit(blobs[0])
+    with pytest.raises(ValueError, match="kernel='linear' cannot be saved"):
+        model.save(tmp_path / "model.credalis")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_precomputed_model_is_saved_with_its_embedding(blobs, tmp_path):

@@ -261,6 +261,8 @@ BAD_PARAMETERS = [
     ("n_init", 0, "n_init must be an integer >= 1, got 0"),
     ("max_iter", 0, "max_iter must be an integer >= 1, got 0"),
     ("tol", -1e-3, "tol must be a finite number >= 0"),
+    ("random_state", "x", "random_state must be None, an integer .* got 'x'"),
+    ("kernel", lambda *_: np.nan, "kernel must give finite values, got nan"),
 ]
 
 
@@ -271,6 +273,12 @@ def test_bad_parameter_is_a_value_error_that_names_it(name, value, message, data
     for learner in concerned:
         with pytest.raises(ValueError, match=message):
             clone(learner).set_params(**{name: value}).fit(*data)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_units_that_cannot_be_squared_are_refused(learner, data, unit):
+    with pytest.raises(ValueError, match="X must have distances that can be squared"):
+        learner.fit(data[0] * unit, data[1])
 
 
 def test_objects_that_do_not_differ_are_refused(learner):

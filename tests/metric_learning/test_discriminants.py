@@ -166,6 +166,16 @@ def test_lfda_keeps_the_groups_of_a_class_apart():
     assert abs(direction[0]) > 5 * abs(direction[1])
 
 
+def test_lfda_takes_classes_of_copies_whose_spread_is_rounding():
+    # Affinities between the copies are 1 and to the rest 0: S_w is 0 but for rounding,
+    # of either sign.
+    rng = np.random.default_rng(0)
+    X = 0.1 * rng.integers(2, size=(60, 2))
+    y = np.arange(60) % 3
+    lfda = LFDA(n_neighbors=1).fit(X, y)
+    assert np.isfinite(lfda.transform(X)).all()
+
+
 @pytest.mark.parametrize("n_components", [1, 3])
 def test_scalings_span_the_same_space(labelled, n_components):
     X, y = labelled

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from scipy.spatial.distance import cdist, pdist
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
@@ -340,8 +341,13 @@ def test_frames_in_and_tables_out(frame):
         ({"n_clusters": [2, 100]}, "n_clusters must not exceed the number of distinct"),
         ({"criteria": "elbow"}, "criteria must be one of 'auto', 'peaks'"),
         ({"criteria": ["peaks", "gap"]}, "criteria must be one of 'peaks'"),
-        ({"criteria": []}, "criteria must hold different names"),
-        ({"criteria": ["peaks", "peaks"]}, "criteria must hold different names"),
+        ({"criteria": []}, "criteria must hold one or more different names"),
+        ({"criteria": ["peaks", "peaks"]}, "criteria must hold one or more different"),
+        ({"criteria": 5}, "criteria must be a list of names, got 5"),
+        ({"estimator": KMeans()}, "estimator must find credal partitions.* got KMeans"),
+        ({"X": [[0.0, 1.0]]}, "X must have at least 3 rows, got 1"),
+        ({"n_jobs": 0}, "n_jobs must be .* got 0"),
+        ({"random_state": -1}, "random_state must be an integer >= 0 .* got -1"),
         ({"criteria": ["stress"]}, "criteria must not hold 'stress' for ECM"),
         ({"criteria": "stress"}, "criteria must not hold 'stress' for ECM"),
         ({"n_resamples": 2}, "n_resamples must be an integer >= 3, got 2"),

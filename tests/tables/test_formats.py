@@ -221,3 +221,9 @@ class TestWriting:
     def test_other_names_are_refused(self, name):
         with pytest.raises(ValueError, match=r"must end in \.csv, \.tsv"):
             output_format(name)
+
+
+def test_a_path_must_name_something():
+    # pathlib takes it for the current folder.
+    with pytest.raises(ValueError, match="path must name a file or a folder, got ''"):
+        open_table("")

@@ -291,10 +291,11 @@ def _show(
         "seconds": round(seconds, 3),
     }
     lines = [estimator.partition_.summary()]
-    if written:
+    what = {"output": "memberships", "model": "model", "report": "report"}
+    files = {name: path for name, path in written.items() if path != "-"}
+    if files:
         lines.append("")
-        what = {"output": "memberships", "model": "model", "report": "report"}
-        lines += [f"{what[name]:<11} {path}" for name, path in written.items()]
+        lines += [f"{what[name]:<11} {path}" for name, path in files.items()]
     console.result("\n".join(lines), values)
 
 

@@ -140,6 +140,8 @@ class _Scoring:
 
     def write(self, output: str | None, fields: list[str]) -> None:
         """Write the memberships, or with no output only count."""
+        # Before a header is written that nothing follows.
+        self._model.preparation.check_table(self._table.name, self._table.columns)
         if _ignores_novelties(self._model.estimator):
             self._console.note(
                 "the model has no novelty detector: rows unlike all rows of the fit "

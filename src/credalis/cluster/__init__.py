@@ -1,5 +1,7 @@
 """The estimators."""
 
+from sklearn.svm import OneClassSVM
+
 from credalis import _archive
 from credalis.cluster._base import BaseCredalClusterer
 from credalis.cluster._bcm import BCM
@@ -18,10 +20,9 @@ from credalis.cluster._nnevclus_data import Standardization
 from credalis.cluster._recm import RECM
 from credalis.cluster._savable import (
     TRANSFORMERS,
-    OneClassSVM,
-    detector_to_state,
     restorer,
     to_state,
+    unfitted_state,
 )
 from credalis.metric_learning import (
     FDA,
@@ -79,9 +80,8 @@ for _class in (
 ):
     _archive.register(_class)
 
+_archive.register(
+    OneClassSVM, to_state=unfitted_state, from_state=restorer(OneClassSVM)
+)
 for _class in TRANSFORMERS:
     _archive.register(_class, to_state=to_state, from_state=restorer(_class))
-
-_archive.register(
-    OneClassSVM, to_state=detector_to_state, from_state=restorer(OneClassSVM)
-)

@@ -12,7 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
-from credalis._checks import check_choice, check_integer, check_number
+from credalis._checks import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_n_jobs,
+    check_number,
+    check_seed,
+    shown,
+)
 from credalis.belief import FocalSets
 from credalis.cluster._blockwise import source_of
 from credalis.cluster._scale import count_distinct
@@ -28,6 +36,9 @@ _MAX_CLUSTERS_WITH_ALL_PAIRS = 4
 
 _DEFAULT_N_INIT = 5
 
+# Parameters of some estimators that are true or false.
+_FLAGS = ("early_stopping", "squared", "symmetrize", "warm_start")
+
 
 class BaseCredalClusterer(
     ResultWarnings, ClusterMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
@@ -39,6 +50,8 @@ class BaseCredalClusterer(
     """
 
     _reads_blocks = False
+    # Whether max_iter may be "auto".
+    _chooses_max_iter = False
 
     # Whether the last fit was ended by its user.
     _is_interrupted = False
@@ -258,7 +271,7 @@ class BaseCredalClusterer(
 
     def _check_parameters(self) -> None:
         self._check_n_clusters()
-        if not isinstance(self.max_iter, str):
+        if not isinstance(self.max_iter, str) or not self._chooses_max_iter:
             check_integer("max_iter", self.max_iter, at_least=1)
         if hasattr(self, "tol"):
             check_number("tol", self.tol, at_least=0)
@@ -268,6 +281,11 @@ class BaseCredalClusterer(
             check_integer("n_init", self.n_init, at_least=1)
         else:
             check_choice("n_init", self.n_init, ("auto",))
+        for name in _FLAGS:
+            if hasattr(self, name):
+                check_flag(name, getattr(self, name))
+        check_n_jobs(self.n_jobs)
+        check_seed("random_state", self.random_state)
 
     def _check_n_clusters(self) -> None:
         check_integer("n_clusters", self.n_clusters, at_least=1)
@@ -302,7 +320,7 @@ class BaseCredalClusterer(
             listed = ", ".join(map(repr, FOCAL_SETS))
             raise ValueError(
                 f"focal_sets must be one of {listed} or a FocalSets, "
-                f"got {self.focal_sets!r}"
+                f"got {shown(self.focal_sets)}"
             )
         few = n_clusters <= _MAX_CLUSTERS_WITH_ALL_PAIRS
         if self.focal_sets == "full":

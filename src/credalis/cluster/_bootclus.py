@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.mixture import GaussianMixture
 
-from credalis._checks import check_choice, check_integer, check_number
+from credalis._checks import check_choice, check_integer, check_number, check_spread
 from credalis._progress import Progress
 from credalis.belief import FocalSets
 from credalis.cluster._base import BaseCredalClusterer
@@ -216,6 +216,7 @@ default="auto"
         return 1
 
     def _prepare(self, X, rng, **side_information):
+        check_spread("X", X)
         is_auto = self.covariance_type == "auto"
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_bootstrap + 1)
         mixture, bic = best_mixture(

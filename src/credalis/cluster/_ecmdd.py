@@ -202,7 +202,7 @@ default="k-medoids"
         check_number("psi", self.psi, above=1)
         check_number("xi", self.xi, at_least=0)
         check_number("zeta", self.zeta, at_least=0)
-        if self.delta_exponent not in (1, 2):
+        if check_number("delta_exponent", self.delta_exponent) not in (1, 2):
             raise ValueError(
                 f"delta_exponent must be 1 or 2, got {self.delta_exponent!r}"
             )

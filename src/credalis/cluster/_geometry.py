@@ -8,7 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import squareform
 from sklearn.metrics import pairwise_distances
 
-from credalis._checks import check_choice, check_number
+from credalis._checks import (
+    check_choice,
+    check_number,
+    check_spread,
+    check_squarable,
+    shown,
+)
+from credalis._neighbors import check_lengths
 from credalis.cluster._transformer import fit_transformer
 from credalis.dissimilarity import (
     MAX_STORED,
@@ -86,6 +93,7 @@ class Geometry:
         if n_samples > _MAX_SAMPLE:
             objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
         values = self.distances(objects)[np.triu_indices(len(objects), 1)]
+        check_lengths(values, self.metric)
         scale = float(np.quantile(values, quantile))
         if scale > 0:
             return scale
@@ -131,13 +139,17 @@ def attribute_geometry(
     if hasattr(metric, "transform") and not isinstance(metric, type):
         transformer = fit_transformer(metric, X, rng, information)
         points = np.asarray(transformer.transform(X), dtype=np.float64)
+        check_spread("X", points)
         return Geometry(points), transformer
+    if isinstance(metric, str) and metric == "euclidean":
+        check_spread("X", X)
+        return Geometry(X), None
     try:
         pairwise_distances(X[:2], metric=metric)
     except (ValueError, TypeError) as error:
         raise ValueError(
             "metric must be a metric of scikit-learn's pairwise_distances, a callable "
-            f"or a transformer, got {metric!r}: {error}"
+            f"or a transformer, got {shown(metric)}: {error}"
         ) from error
     return Geometry(X, metric), None
 
@@ -147,6 +159,12 @@ def given_geometry(
 ) -> Geometry:
     """Geometry of a separate matrix or condensed vector for the same objects."""
     values = np.asarray(dissimilarities)
+    if values.ndim not in (1, 2) or values.dtype.kind not in "biuf":
+        raise ValueError(
+            "dissimilarities must be a square matrix or a condensed vector of numbers, "
+            f"got {type(dissimilarities).__name__} of shape {np.shape(values)} and "
+            f"dtype {values.dtype}"
+        )
     if values.ndim == 1:
         n_pairs = n_samples * (n_samples - 1) // 2
         if len(values) != n_pairs:
@@ -174,7 +192,7 @@ def check_scale_parameters(estimator: Any) -> None:
     else:
         check_number("dissimilarity_quantile", quantile, at_least=0, at_most=1)
     if estimator.dissimilarity_scale is not None:
-        check_number("dissimilarity_scale", estimator.dissimilarity_scale, above=0)
+        check_squarable("dissimilarity_scale", estimator.dissimilarity_scale)
 
 
 def scale_of(estimator: Any, geometry: Geometry, rng: np.random.RandomState) -> float:
@@ -184,7 +202,7 @@ def scale_of(estimator: Any, geometry: Geometry, rng: np.random.RandomState) -> 
     quantile = estimator.dissimilarity_quantile
     if isinstance(quantile, str):
         quantile = default_quantile(estimator.n_clusters)
-    return geometry.scale(quantile, rng)
+    return check_squarable("δ0 of the data", geometry.scale(quantile, rng))
 
 
 def fitted_geometry(estimator: Any, X: NDArray[np.float64]) -> Geometry:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._checks import check_choice, check_number
+from credalis._checks import check_choice, check_number, check_squarable
 from credalis.belief import FocalSets
 
 # Stands for a distance of zero, where the update would divide by it.
@@ -27,7 +27,7 @@ def check_cost_parameters(estimator: Any) -> None:
     check_number("alpha", estimator.alpha, at_least=0)
     check_number("beta", estimator.beta, above=1)
     if not isinstance(estimator.delta, str):
-        check_number("delta", estimator.delta, above=0)
+        check_squarable("delta", estimator.delta)
     else:
         check_choice("delta", estimator.delta, ("auto",))
 

@@ -188,7 +188,7 @@ default="k-medoids"
             "meta_dissimilarity", self.meta_dissimilarity, META_DISSIMILARITIES
         )
         check_choice("update_terms", self.update_terms, UPDATE_TERMS)
-        if self.power not in (1, 2):
+        if check_number("power", self.power) not in (1, 2):
             raise ValueError(f"power must be 1 or 2, got {self.power!r}")
 
     def _model(self):

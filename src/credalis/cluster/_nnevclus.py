@@ -7,11 +7,7 @@ from credalis.cluster._geometry import RelationalInput, fitted_geometry
 from credalis.cluster._nnevclus_blocks import NetworkBlocks
 from credalis.cluster._nnevclus_engine import validate
 from credalis.cluster._nnevclus_files import NetworkFiles
-from credalis.cluster._nnevclus_problem import (
-    check_parameters,
-    fitted_network,
-    prepare,
-)
+from credalis.cluster._nnevclus_problem import check_parameters, fitted_network, prepare
 from credalis.cluster._nnevclus_solve import flat_parameters, solve
 from credalis.cluster._nnevclus_stream import train_on_stream
 from credalis.cluster._nnevclus_training import FULL_BATCH
@@ -182,6 +178,8 @@ default="auto"
     """
 
     _outlier_advice = "increase dissimilarity_quantile"
+
+    _chooses_max_iter = True
 
     def __init__(
         self,

@@ -5,6 +5,8 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
 from credalis._checks import check_choice
@@ -20,7 +22,11 @@ class NetworkFiles:
     def to_state(self) -> dict[str, Any]:
         """What `save` stores; of a module only the weights."""
         state = super().to_state()  # type: ignore[misc]
-        return state | {"parameters": state["parameters"] | {"module": None}}
+        parameters = state["parameters"] | {"module": None}
+        if isinstance(parameters["novelty_detector"], OneClassSVM):
+            # The estimator has fitted a clone: what this one knows was not used.
+            parameters["novelty_detector"] = clone(parameters["novelty_detector"])
+        return state | {"parameters": parameters}
 
     def to_onnx(
         self: Any, path: str | PathLike[str], *, dtype: str = "float32"

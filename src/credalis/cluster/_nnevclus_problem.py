@@ -235,6 +235,10 @@ def check_parameters(estimator: Any) -> None:
     else:
         for size in np.atleast_1d(np.asarray(sizes, dtype=object)):
             check_integer("hidden_layer_sizes", size, at_least=1)
+    if isinstance(estimator.n_components, str):
+        check_choice("n_components", estimator.n_components, ("auto",))
+    else:
+        check_integer("n_components", estimator.n_components, at_least=1)
     check_scale_parameters(estimator)
     if isinstance(estimator.learning_rate_init, str):
         check_choice("learning_rate_init", estimator.learning_rate_init, ("auto",))

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import kmeans_plusplus
-from sklearn.utils.validation import check_array
 
+from credalis._checks import check_finite, check_numbers
 from credalis.cluster._evclus import EVCLUS
 from credalis.cluster._geometry import Geometry
 from credalis.cluster._medoids import check_rows
@@ -57,12 +57,13 @@ def fixed_seeds(
     if values.ndim > 2:
         # Images and the like are rows in here.
         values = values.reshape(len(values), -1)
-    centers = check_array(values, dtype=np.float64, input_name="init")
+    centers = check_numbers("init", values)
     if centers.shape != (n_clusters, X.shape[1]):
         raise ValueError(
             f"init must have shape (n_clusters, n_features) = ({n_clusters}, "
             f"{X.shape[1]}) or (n_clusters,), got {centers.shape}"
         )
+    centers = check_finite("init", centers)
     return _nearest_distinct(cdist(centers, X, "sqeuclidean"))
 
 

@@ -9,9 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from sklearn.cluster import kmeans_plusplus
-from sklearn.utils.validation import check_array
 
-from credalis._checks import check_choice, check_number
+from credalis._checks import (
+    check_choice,
+    check_finite,
+    check_numbers,
+    check_spread,
+    check_squarable,
+    shown,
+)
 from credalis.belief import FocalSets
 from credalis.cluster._adaptive_metric import MetricSpace
 from credalis.cluster._base import BaseCredalClusterer
@@ -137,7 +143,7 @@ class PrototypeClusterer(BaseCredalClusterer):
     def _check_parameters(self):
         super()._check_parameters()
         if not isinstance(self.delta, str):
-            check_number("delta", self.delta, above=0)
+            check_squarable("delta", self.delta)
         else:
             check_choice("delta", self.delta, ("auto",))
         if isinstance(self.init, str):
@@ -147,7 +153,8 @@ class PrototypeClusterer(BaseCredalClusterer):
             listed = " or ".join(map(repr, METRICS))
             if not isinstance(self.metric, str) or self.metric not in METRICS:
                 raise ValueError(
-                    f"metric must be {listed} or a transformer, got {self.metric!r}"
+                    f"metric must be {listed} or a transformer, got "
+                    f"{shown(self.metric)}"
                 )
 
     def _has_fixed_order(self, problem):
@@ -172,6 +179,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         else:
             transformer = fit_transformer(self.metric, X, rng, information)
         Z = transformed(transformer, X)
+        check_spread("X", Z)
         start = self._fixed_start(X, Z, transformer)
         delta, candidates = self.delta, None
         if start is None or isinstance(delta, str):
@@ -187,13 +195,13 @@ class PrototypeClusterer(BaseCredalClusterer):
         """Prototypes that do not depend on chance, None if the start is random."""
         if isinstance(self.init, str):
             return self._peaks(Z) if self.init == "peaks" else None
-        centers = check_array(self.init, dtype=np.float64, input_name="init")
+        centers = check_numbers("init", self.init)
         if centers.shape != (self.n_clusters, X.shape[1]):
             raise ValueError(
                 f"init must have shape (n_clusters, n_features) = "
                 f"({self.n_clusters}, {X.shape[1]}), got {centers.shape}"
             )
-        return transformed(transformer, centers)
+        return transformed(transformer, check_finite("init", centers))
 
     def _peaks(self, X):
         return X[belief_peaks(X, self.n_clusters)]

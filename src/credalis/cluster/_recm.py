@@ -191,8 +191,6 @@ default="auto"
     def _check_parameters(self):
         super()._check_parameters()
         check_choice("stopping", self.stopping, STOPPING)
-        if not isinstance(self.squared, (bool, np.bool_)):
-            raise ValueError(f"squared must be a bool, got {self.squared!r}")
 
     def _check_init(self, n_samples):
         start = np.asarray(self.init)

@@ -21,6 +21,9 @@ from credalis.cluster._medoids import check_rows, draw_seeds, settled_medoids
 from credalis.cluster._scale import Core, core_of, objects_near
 from credalis.dissimilarity import check_dissimilarities
 
+# New objects count as no farther away than this, so that weighted sums stay finite.
+_FARTHEST = np.finfo(np.float64).max / 4
+
 
 @dataclass(frozen=True, eq=False)
 class RelationalProblem:
@@ -95,8 +98,6 @@ class BaseRelationalClusterer(RelationalInput, BaseCredalClusterer):
     def _check_parameters(self):
         super()._check_parameters()
         check_cost_parameters(self)
-        if not isinstance(self.symmetrize, (bool, np.bool_)):
-            raise ValueError(f"symmetrize must be a bool, got {self.symmetrize!r}")
         if isinstance(self.init, str):
             check_choice("init", self.init, self._inits)
 
@@ -110,7 +111,8 @@ class BaseRelationalClusterer(RelationalInput, BaseCredalClusterer):
             matrix = check_dissimilarities(X, symmetrize=bool(self.symmetrize))
             if self._squares:
                 own = None if np.may_share_memory(matrix, X) else matrix
-                matrix = np.square(matrix, out=own)
+                with np.errstate(over="ignore"):
+                    matrix = np.square(matrix, out=own)
         else:
             geometry, transformer = attribute_geometry(X, self.metric, rng)
             points, metric = geometry.values, geometry.metric
@@ -119,6 +121,11 @@ class BaseRelationalClusterer(RelationalInput, BaseCredalClusterer):
                 matrix = check_dissimilarities(
                     matrix, name=f"the matrix of metric={metric!r}"
                 )
+        if not np.isfinite(matrix.max() * matrix.size):
+            raise ValueError(
+                "X must have dissimilarities whose squares can be added, got values "
+                f"from {X.min():.3g} to {X.max():.3g}: scale the data"
+            )
         candidates, delta = np.arange(len(X)), self.delta
         if isinstance(delta, str) or start is None:
             core = core_of(matrix, self.n_clusters, rng)
@@ -159,7 +166,9 @@ class BaseRelationalClusterer(RelationalInput, BaseCredalClusterer):
             X = np.asarray(self.transformer_.transform(X), dtype=np.float64)
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in row_blocks(len(X), max(masses.shape[1], len(self.references_))):
-            costs = self._costs(self._to_references(X[rows]).T)
+            with np.errstate(over="ignore"):
+                values = np.minimum(self._to_references(X[rows]), _FARTHEST)
+                costs = self._costs(values.T)
             masses[rows] = masses_from_costs(costs, self.beta).T
         return masses
 

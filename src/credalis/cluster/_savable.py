@@ -26,14 +26,15 @@ def to_state(transformer: BaseEstimator) -> dict[str, Any]:
     return {"parameters": parameters, "fitted": fitted}
 
 
-def detector_to_state(detector: OneClassSVM) -> dict[str, Any]:
-    """Parameters of a detector that every fit clones; fits keep its scores apart."""
-    if hasattr(detector, "support_vectors_"):
+def unfitted_state(machine: OneClassSVM) -> dict[str, Any]:
+    """Parameters of a one-class SVM; fitted, a Gaussian one is saved as arrays."""
+    if hasattr(machine, "support_"):
         raise ValueError(
-            f"{detector!r} cannot be saved: it is fitted, and only unfitted ones, with "
-            "a Gaussian kernel, have a safe file form here; give sklearn.base.clone(it)"
+            f"a OneClassSVM with kernel={machine.kernel!r} cannot be saved once it is "
+            "fitted, only one with kernel='rbf': use skops or joblib to store the "
+            "whole object"
         )
-    return {"parameters": detector.get_params(deep=False), "fitted": {}}
+    return {"parameters": machine.get_params(), "fitted": {}}
 
 
 def restorer(cls: type) -> Any:

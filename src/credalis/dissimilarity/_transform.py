@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
+from credalis._checks import check_flag
+
 # φ(δ0): objects δ0 apart should be in conflict to this degree.
 TARGET_AT_SCALE = 0.95
 
@@ -52,6 +54,7 @@ def check_dissimilarities(
     name : str, default="X"
         What the matrix is called in messages.
     """
+    check_flag("symmetrize", symmetrize)
     matrix = check_array(D, dtype=np.float64, input_name=name, ensure_min_samples=2)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(

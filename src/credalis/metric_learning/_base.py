@@ -14,7 +14,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
-from credalis._checks import check_choice, check_integer
+from credalis._checks import check_choice, check_integer, check_seed, check_spread
 
 Matrix = NDArray[np.float64]
 
@@ -54,6 +54,9 @@ class MetricLearner(
         self
         """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_spread("X", X)
+        if hasattr(self, "random_state"):
+            check_seed("random_state", self.random_state)
         self._learn(X, y, must_link, cannot_link)
         return self
 

@@ -58,7 +58,12 @@ class KernelLearner(MetricLearner):
         check_number("coef0", self.coef0)
         self.gamma_ = kernel_gamma(X, self.gamma)
         self.support_ = X[support]
-        return self._kernel(self.support_)
+        kernel = self._kernel(self.support_)
+        if not np.isfinite(kernel).all():
+            raise ValueError(
+                f"kernel must give finite values, got {kernel[~np.isfinite(kernel)][0]}"
+            )
+        return kernel
 
     def _store(self, coefficients: Matrix, center: Matrix) -> None:
         """Set coefficients (n_support, n_components) and where the features are 0.

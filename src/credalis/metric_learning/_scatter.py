@@ -12,6 +12,9 @@ Classes = NDArray[np.intp]
 
 _SMALLEST_RIDGE = 1e-12
 
+# Scatter within classes, relative to that between them, that counts as none.
+_ROUNDING = 1e-13
+
 
 def scatters(X: Matrix, classes: Classes) -> tuple[Matrix, Matrix]:
     """Within-class and between-class scatter, per object.
@@ -131,8 +134,11 @@ def discriminant_directions(
         One in each row.
     """
     n_features = len(within)
-    # Classes without any spread of their own: the spread between them sets the unit.
-    unit = np.trace(within) or np.trace(between)
+    unit = np.trace(within)
+    if unit <= _ROUNDING * np.trace(between):
+        # Classes without any spread of their own but rounding: the spread between them
+        # sets the unit.
+        unit = np.trace(between)
     if unit == 0:
         raise ValueError("X must hold labelled rows that differ, got equal ones")
     ridge = max(regularization, _SMALLEST_RIDGE) / n_features

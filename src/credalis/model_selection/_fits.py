@@ -23,6 +23,9 @@ from credalis.model_selection._side_information import (
 
 _MAX_SEED = np.iinfo(np.int32).max
 
+# A resample leaves out some rows, and two objects are the least that can be clustered.
+_MIN_ROWS = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -68,6 +71,8 @@ def draw_resamples(
     """A seed for the fits to all rows, and random parts of the rows."""
     check_integer("n_resamples", n_resamples, at_least=3)
     check_number("resample_share", share, at_least=0.5, at_most=0.95)
+    if n_samples < _MIN_ROWS:
+        raise ValueError(f"X must have at least {_MIN_ROWS} rows, got {n_samples}")
     seed = int(rng.randint(_MAX_SEED))
     size = max(2, round(share * n_samples))
     rows = [
@@ -201,6 +206,11 @@ def _fit(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         estimator = _fitted(estimator, fit.clusterer.prefix, X, fit.rows, information)
+    if not hasattr(fit.clusterer.inside(estimator), "partition_"):
+        raise ValueError(
+            "estimator must find credal partitions, as those of credalis do, got "
+            f"{fit.clusterer.name}, which has no partition_ after its fit"
+        )
     messages = {(each.category, str(each.message)) for each in caught}
     if is_whole:
         return estimator, messages

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from credalis._checks import check_choice, check_integer
+from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import (
     TRUST,
@@ -136,6 +136,8 @@ def select_n_clusters(
         "dissimilarities": dissimilarities,
     }
     clusterer, information = checked_task(estimator, X, given, "n_clusters")
+    check_seed("random_state", random_state)
+    check_n_jobs(n_jobs)
     rng = check_random_state(random_state)
     seed, resamples = draw_resamples(
         information.n_samples, n_resamples, resample_share, rng
@@ -305,7 +307,11 @@ def _checked_criteria(criteria: Any) -> tuple[str, ...]:
     if isinstance(criteria, str):
         check_choice("criteria", criteria, ("auto", *TRUST))
         return TRUST if criteria == "auto" else (criteria,)
+    if not isinstance(criteria, Iterable):
+        raise ValueError(f"criteria must be a list of names, got {criteria!r}")
     listed = tuple(check_choice("criteria", each, TRUST) for each in criteria)
     if not listed or len(set(listed)) < len(listed):
-        raise ValueError(f"criteria must hold different names, got {listed}")
+        raise ValueError(
+            f"criteria must hold one or more different names, got {listed}"
+        )
     return listed

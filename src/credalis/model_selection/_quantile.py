@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from credalis._checks import check_number
+from credalis._checks import check_n_jobs, check_number, check_seed
 from credalis.model_selection._criteria import most_telling
 from credalis.model_selection._fits import checked_task, draw_resamples, sweep
 from credalis.model_selection._selection import Selection
@@ -86,6 +86,8 @@ def select_dissimilarity_quantile(
             "estimator must have dissimilarity_scale=None, which would take the place "
             f"of the quantile, got {clusterer.parameters['dissimilarity_scale']!r}"
         )
+    check_seed("random_state", random_state)
+    check_n_jobs(n_jobs)
     rng = check_random_state(random_state)
     seed, resamples = draw_resamples(
         information.n_samples, n_resamples, resample_share, rng

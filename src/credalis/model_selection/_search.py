@@ -11,7 +11,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 
-from credalis._checks import check_integer
+from credalis._checks import check_integer, check_n_jobs, check_seed
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._fits import settled
 from credalis.model_selection._side_information import (
@@ -178,6 +178,8 @@ class CredalSearchCV(GridSearchCV):
         self
         """
         n_samples = number_of_rows(X)
+        check_seed("random_state", self.random_state)
+        check_n_jobs(self.n_jobs)
         rng = check_random_state(self.random_state)
         fold_seed, fit_seed = (int(seed) for seed in rng.randint(2**31 - 1, size=2))
         given = {

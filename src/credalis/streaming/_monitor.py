@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from credalis import _archive
-from credalis._checks import check_choice, check_integer, check_number
+from credalis._checks import check_choice, check_integer, check_number, check_seed
 from credalis.cluster import NNEVCLUS
 from credalis.cluster._nnevclus_extension import extended
 from credalis.streaming._balls import Balls, Reference
@@ -355,6 +355,7 @@ class NewClusterMonitor(BaseEstimator):
             check_number("radius", self.radius, above=0)
         check_integer("max_rejected", self.max_rejected, at_least=2)
         check_integer("max_replay", self.max_replay, at_least=2)
+        check_seed("random_state", self.random_state)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write model and state to a file that `credalis.load` reads.

@@ -75,6 +75,8 @@ def open_table(
     ...     print(batch.num_rows)
     """
     arrow()
+    if not os.fspath(path):
+        raise ValueError("path must name a file or a folder, got ''")
     if os.fspath(path) != STDIN and Path(path).is_dir():
         return ParquetFolder(Path(path))
     source = Source(path)
