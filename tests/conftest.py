@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,11 @@ from hypothesis import settings
 # A busy machine is slow, not wrong.
 settings.register_profile("credalis", deadline=None)
 settings.load_profile("credalis")
+
+# A shell lets the commands that it starts in the background ignore interrupts; tests
+# that interrupt something would then wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=[0, 1, 2])
