@@ -93,6 +93,9 @@ def _as_floats(column: Any, name: str) -> NDArray[np.float64]:
         )
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if pa.types.is_float16(column.type):
+        # Old versions of pyarrow have no cast of them.
+        return as_array(column).astype(np.float64)
     if column.type != pa.float64():
         # Whole numbers beyond 2^53 are rounded, as everywhere in floating point.
         column = column.cast(pa.float64(), safe=False)
