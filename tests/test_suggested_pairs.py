@@ -73,7 +73,7 @@ def test_suggestions_are_new_and_do_not_repeat(case, n_pairs, seed):
 
 @settings(max_examples=60, deadline=None)
 @given(answered(), st.integers(1, 4))
-def test_rounds_end_with_every_object_compared_with_the_anchors(case, step):
+def test_rounds_come_to_an_end(case, step):
     partition, truth, pairs = case
     must_link, cannot_link = sorted_answers(truth, pairs)
     n_samples = partition.n_samples

@@ -151,12 +151,8 @@ def select_n_clusters(
         resamples=resamples if "stability" in wanted else None,
         n_jobs=n_jobs,
     )
-    if not hasattr(fits.clusterers[0], "stress_") and "stress" in wanted:
-        if not isinstance(criteria, str) or criteria == "stress":
-            raise ValueError(
-                f"criteria must not hold 'stress' for {clusterer.name}, which has none"
-            )
-        wanted = tuple(name for name in wanted if name != "stress")
+    if not hasattr(fits.clusterers[0], "stress_"):
+        wanted = _without_stress(wanted, criteria, clusterer.name)
     tried = _Range(numbers, clusterer, fits, X, information, seed)
     verdicts = {name: _JUDGES[name](tried) for name in wanted}
     votes = {name: vote for name, (_, vote) in verdicts.items()}
@@ -301,6 +297,19 @@ def _checked_numbers(n_clusters: Iterable[int]) -> NDArray[np.intp]:
             f"n_clusters must hold two or more different numbers, got {listed}"
         )
     return np.array(sorted(listed), dtype=np.intp)
+
+
+def _without_stress(
+    wanted: tuple[str, ...], criteria: str | Sequence[str], name: str
+) -> tuple[str, ...]:
+    """The criteria for a clusterer that has no stress, unless it was asked for."""
+    is_auto = isinstance(criteria, str) and criteria == "auto"
+    if "stress" in wanted and not is_auto:
+        raise ValueError(
+            f"criteria must not hold 'stress' for {name}, which has none, got "
+            f"{criteria!r}"
+        )
+    return tuple(each for each in wanted if each != "stress")
 
 
 def _checked_criteria(criteria: Any) -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 """Processor times beside the paper's."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from credalis.reproduce._attribute import fit_attributes
-from credalis.reproduce._cells import Cell
+from credalis.reproduce._cells import Cell, Outcome
 from credalis.reproduce._constrained import METHODS as CONSTRAINED_METHODS
 from credalis.reproduce._constrained import draws_of
 from credalis.reproduce._data import SETS
@@ -39,36 +40,42 @@ def cells(is_quick: bool) -> list[Cell]:
     found = []
     seeds = range(1 if is_quick else N_RUNS)
     for title in ("S4",) if is_quick else ("S4", "D31"):
-        each = SETS[title]
-        for method, (estimator, parameters) in _ATTRIBUTE.items():
+        for method, chosen in _ATTRIBUTE.items():
             for seed in seeds:
-                given = {
-                    "data": each.name,
-                    "n_clusters": each.n_clusters,
-                    "estimator": estimator,
-                    "parameters": {**parameters, "n_init": 1},
-                    "is_standardized": True,
-                    "seed": seed,
-                }
-                name = f"{title}-{method}-{seed}"
-                found.append(Cell(NAME, name, fit_attributes, given, each.name, 20.0))
+                given = _single_start(title, *chosen, seed) | {"is_standardized": True}
+                found.append(_timed(title, method, fit_attributes, given, cost=20.0))
     for title in ("Protein",) if is_quick else ("Protein", "Zongker"):
-        each = SETS[title]
         for method in RELATIONAL_METHODS:
-            estimator, parameters = setting(method, title)
             for seed in seeds:
-                given = {
-                    "data": each.name,
-                    "n_clusters": each.n_clusters,
-                    "estimator": estimator,
-                    "parameters": {**parameters, "n_init": 1},
-                    "seed": seed,
-                }
-                name = f"{title}-{method}-{seed}"
+                given = _single_start(title, *setting(method, title), seed)
                 found.append(
-                    Cell(NAME, name, fit_dissimilarities, given, each.name, 10.0)
+                    _timed(title, method, fit_dissimilarities, given, cost=10.0)
                 )
     return found
+
+
+def _single_start(
+    title: str, estimator: str, parameters: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    return {
+        "data": SETS[title].name,
+        "n_clusters": SETS[title].n_clusters,
+        "estimator": estimator,
+        "parameters": {**parameters, "n_init": 1},
+        "seed": seed,
+    }
+
+
+def _timed(
+    title: str,
+    method: str,
+    compute: Callable[..., Outcome],
+    given: dict[str, Any],
+    *,
+    cost: float,
+) -> Cell:
+    name = f"{title}-{method}-{given['seed']}"
+    return Cell(NAME, name, compute, given, SETS[title].name, cost)
 
 
 def show(results: Results, is_quick: bool, directory: Path) -> Shown:
