@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Skipped, benchmark_data, compare
 from credalis import NNEVCLUS, FocalSets
-from credalis.cluster._nnevclus_problem import network_of, prepare
+from credalis.cluster.nnevclus._problem import network_of, prepare
 from credalis.dissimilarity import decay_rate
 from credalis.network import BlockTrainer
 from credalis.optimize import Adam

@@ -20,14 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from credalis._placement import leveled
 from credalis.cluster import NNEVCLUS
-from credalis.cluster._blockwise import SAMPLE_ROWS, State
-from credalis.cluster._nnevclus_blocks import (
+from credalis.cluster._framework._blocks import SAMPLE_ROWS, State
+from credalis.cluster._framework._solution import one_thread
+from credalis.cluster.nnevclus._blocks import (
     BlockTraining,
     check_blocks,
     finish_blocks,
     start_blocks,
 )
-from credalis.cluster._starts import one_thread
 from credalis.optimize import cosine_schedule
 
 __all__ = ["fit_distributed", "lazily"]

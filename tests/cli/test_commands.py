@@ -142,7 +142,7 @@ class TestAccidents:
 
         where = "credalis.cli._outputs.membership_batch"
         if step == "fit":
-            where = "credalis.cluster._ecm.ECM._solve"
+            where = "credalis.cluster.prototypes._ecm.ECM._solve"
         monkeypatch.setattr(where, stop)
         result = run("cluster", csv, "-c", "2", *GOOD, "-o", "m.csv", "--model", "m")
         assert result.code == 130

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from credalis import BCM, ECM, FocalSets, exceptions
-from credalis.cluster._bcm import bcm_model
-from credalis.cluster._prototypes import costs, places
+from credalis.cluster.prototypes._bcm import bcm_model
 from credalis.datasets import load_butterfly
 from credalis.exceptions import ExperimentalWarning
+from credalis.objectives._prototypes import costs, places
 
 START = [[-3, 0], [3, 0]]
 quietly = pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")

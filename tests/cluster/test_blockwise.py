@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from credalis import CCM, ECM, EVCLUS, NNEVCLUS, FocalSets, load
 from credalis.checkpoints import Checkpoint
-from credalis.cluster._nnevclus_blocks import BlockTraining
+from credalis.cluster.nnevclus._blocks import BlockTraining
 from credalis.exceptions import OutlierWarning
 from credalis.network import BlockTrainer
 from credalis.sources import ArraySource, BatchSource
@@ -37,8 +37,8 @@ def blobs():
 @pytest.fixture(autouse=True)
 def short_starts(monkeypatch):
     """Clusters that are this easy to tell apart are found in fewer updates."""
-    monkeypatch.setattr("credalis.cluster._nnevclus_blocks._START_UPDATES", 200)
-    monkeypatch.setattr("credalis.cluster._blockwise.SAMPLE_ROWS", 3000)
+    monkeypatch.setattr("credalis.cluster.nnevclus._blocks._START_UPDATES", 200)
+    monkeypatch.setattr("credalis.cluster._framework._blocks.SAMPLE_ROWS", 3000)
 
 
 def masses(model, X):
@@ -113,7 +113,7 @@ def test_given_centres_fix_the_numbers(blobs):
 
 def test_large_arrays_are_read_in_blocks_and_keep_their_objects(monkeypatch, blobs):
     X, y = blobs
-    monkeypatch.setattr("credalis.cluster._nnevclus_blocks.MAX_WHOLE", 5000)
+    monkeypatch.setattr("credalis.cluster.nnevclus._blocks.MAX_WHOLE", 5000)
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = NNEVCLUS(**SMALL).fit(frame)
@@ -384,7 +384,7 @@ def test_a_fit_that_has_ended_is_not_made_again(blobs, tmp_path, monkeypatch):
     path = tmp_path / "fit.checkpoint"
     first = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=path)
     monkeypatch.setattr(
-        "credalis.cluster._nnevclus_blocks.BlockTraining.on", None
+        "credalis.cluster.nnevclus._blocks.BlockTraining.on", None
     )  # would fail if it were called
     monkeypatch.setattr(ArraySource, "_mixed_parts", None)
     again = NNEVCLUS(**SMALL | {"random_state": np.int64(0)})
@@ -426,8 +426,8 @@ def test_checkpoint_of_another_fit_is_refused(blobs, tmp_path):
 
 SCRIPT = """
 import sys, numpy as np
-import credalis.cluster._blockwise as blockwise
-import credalis.cluster._nnevclus_blocks as blocks
+import credalis.cluster._framework._blocks as blockwise
+import credalis.cluster.nnevclus._blocks as blocks
 import credalis.sources._base as base
 from credalis import NNEVCLUS
 from credalis.checkpoints import Checkpoint

@@ -12,19 +12,19 @@ from sklearn.preprocessing import StandardScaler
 
 import credalis.exceptions
 from credalis import ECMdd, FocalSets
-from credalis.cluster._mass_update import mass_weights, masses_from_costs, set_costs
-from credalis.cluster._single_medoids import (
+from credalis.cluster.relational._single_medoids import (
     SingleMedoids,
     set_medoids,
     single_distances,
     single_update,
 )
-from credalis.cluster._weighted_medoids import (
+from credalis.cluster.relational._weighted_medoids import (
     WeightedMedoids,
     cluster_weights,
     set_weights,
 )
 from credalis.exceptions import CollapseWarning, ExperimentalWarning
+from credalis.objectives._mass_costs import mass_weights, masses_from_costs, set_costs
 from helpers import assert_decreasing
 
 pytestmark = pytest.mark.filterwarnings(

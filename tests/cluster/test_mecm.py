@@ -11,14 +11,14 @@ from sklearn.metrics import adjusted_rand_score
 
 import credalis.exceptions
 from credalis import MECM, FocalSets
-from credalis.cluster._mass_update import mass_weights, masses_from_costs, set_costs
-from credalis.cluster._median import (
+from credalis.cluster.relational._median import (
     MedianMedoids,
     median_distances,
     set_separations,
     total_differences,
 )
 from credalis.exceptions import ExperimentalWarning
+from credalis.objectives._mass_costs import mass_weights, masses_from_costs, set_costs
 from helpers import assert_decreasing
 
 pytestmark = pytest.mark.filterwarnings(

@@ -20,8 +20,8 @@ from sklearn.svm import OneClassSVM
 
 import credalis
 from credalis import NNEVCLUS, FocalSets
-from credalis.cluster._geometry import default_quantile
-from credalis.cluster._nnevclus_solve import extended_weights
+from credalis.cluster._inputs._geometry import default_quantile
+from credalis.cluster.nnevclus._solve import extended_weights
 from credalis.constraints import random_pairs
 from credalis.datasets import make_circles_in_ring, make_four_class
 from credalis.network import BlockTrainer

@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 
 from credalis import NNEVCLUS, FocalSets
 from credalis.belief import plausibility
-from credalis.cluster._nnevclus_data import Standardization
-from credalis.cluster._nnevclus_extension import (
+from credalis.cluster._inputs._standardization import Standardization
+from credalis.cluster.nnevclus._extension import (
     _enlarged,
     _first_sets,
     _for_other_inputs,
@@ -19,7 +19,7 @@ from credalis.cluster._nnevclus_extension import (
     _start,
     extended,
 )
-from credalis.cluster._nnevclus_problem import network_of
+from credalis.cluster.nnevclus._problem import network_of
 from credalis.network import masses_in_blocks
 
 CENTERS = np.array([[0, 0], [9, 0], [4, 8], [13, 8]], dtype=float)

@@ -3,27 +3,27 @@
 from sklearn.svm import OneClassSVM
 
 from credalis import _archive
-from credalis.cluster._base import BaseCredalClusterer
-from credalis.cluster._bcm import BCM
-from credalis.cluster._bootclus import Bootclus
-from credalis.cluster._bootstrap import Replicates
-from credalis.cluster._bpec import BPEC
-from credalis.cluster._ccm import CCM
-from credalis.cluster._cecm import CECM
-from credalis.cluster._ecm import ECM
-from credalis.cluster._ecmdd import ECMdd
-from credalis.cluster._eknnclus import EkNNclus
-from credalis.cluster._evclus import EVCLUS
-from credalis.cluster._mecm import MECM
-from credalis.cluster._nnevclus import NNEVCLUS
-from credalis.cluster._nnevclus_data import Standardization
-from credalis.cluster._recm import RECM
-from credalis.cluster._savable import (
+from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._savable import (
     TRANSFORMERS,
     restorer,
     to_state,
     unfitted_state,
 )
+from credalis.cluster._inputs._standardization import Standardization
+from credalis.cluster.bootstrap._bootclus import Bootclus
+from credalis.cluster.bootstrap._replicates import Replicates
+from credalis.cluster.evclus._evclus import EVCLUS
+from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
+from credalis.cluster.prototypes._bcm import BCM
+from credalis.cluster.prototypes._bpec import BPEC
+from credalis.cluster.prototypes._ccm import CCM
+from credalis.cluster.prototypes._cecm import CECM
+from credalis.cluster.prototypes._ecm import ECM
+from credalis.cluster.relational._ecmdd import ECMdd
+from credalis.cluster.relational._mecm import MECM
+from credalis.cluster.relational._recm import RECM
+from credalis.cluster.votes._eknnclus import EkNNclus
 from credalis.metric_learning import (
     FDA,
     KFDA,
