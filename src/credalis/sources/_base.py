@@ -1,7 +1,8 @@
 """Source: rows that are read in blocks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +128,10 @@ class Source(ABC):
             sample_without_replacement(self.n_rows, size, random_state=rng)
         )
         return self._rows(chosen)
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function returns, computed where the rows are: here."""
+        return function(*arguments)
 
     @abstractmethod
     def fingerprint(self) -> str:

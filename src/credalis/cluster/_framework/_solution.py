@@ -1,9 +1,11 @@
 """Several starts of an algorithm, of which the best is kept."""
 
+from __future__ import annotations
+
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -13,6 +15,10 @@ from threadpoolctl import ThreadpoolController
 from credalis._progress import Progress
 from credalis.belief import FocalSets
 from credalis.optimize import Trace
+from credalis.partition import adopt
+
+if TYPE_CHECKING:
+    from credalis.cluster._framework._estimator import BaseCredalClusterer
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +53,20 @@ class Solution:
     focal_sets: FocalSets | None = None
     is_interrupted: bool = False
 
+    def attributes(self) -> dict[str, Any]:
+        """Fitted attributes, without those about single objects."""
+        return {
+            "loss_": self.trace.loss,
+            "history_": self.trace.losses,
+            "n_iter_": self.trace.n_iter,
+            **self.per_cluster,
+            **self.per_set,
+            **self.other,
+        }
+
     def renumbered(
         self, new_labels: NDArray[np.intp], columns: NDArray[np.intp]
-    ) -> "Solution":
+    ) -> Solution:
         """The same with cluster k called ``new_labels[k]``.
 
         Column j of the new masses is column ``columns[j]`` of the old ones.
@@ -64,19 +81,41 @@ class Solution:
         )
 
 
+def empty_clusters_last(
+    solution: Solution, focal_sets: FocalSets, *, keeps_sets: bool
+) -> tuple[Solution, FocalSets]:
+    """Renumber so that clusters without objects come last.
+
+    With ``keeps_sets`` the clusters stay as they are if other numbers would need other
+    focal sets.
+    """
+    labels = adopt(solution.masses, focal_sets).labels
+    is_empty = np.bincount(labels, minlength=focal_sets.n_clusters) == 0
+    new_labels = np.argsort(np.argsort(is_empty, kind="stable"))
+    renamed = focal_sets.relabel(new_labels)
+    if set(renamed) == set(focal_sets):
+        columns = np.array([renamed.index(subset) for subset in focal_sets])
+        return solution.renumbered(new_labels, columns), focal_sets
+    if keeps_sets:
+        return solution, focal_sets
+    return solution.renumbered(new_labels, np.arange(len(renamed))), renamed
+
+
 def best_start(
-    estimator: Any,
+    estimator: BaseCredalClusterer,
     data: Any,
     focal_sets: FocalSets | None,
     seeds: NDArray[np.integer],
     previous: Solution | None = None,
+    *,
+    is_quiet: bool = False,
 ) -> Solution:
     """The solution of lowest loss over starts with these seeds."""
     progress = Progress(
         type(estimator).__name__,
         n_runs=len(seeds),
         max_iter=estimator._max_iterations(data),
-        enabled=bool(estimator.verbose),
+        enabled=bool(estimator.verbose) and not is_quiet,
     )
     arguments = [
         (estimator, data, focal_sets, seed, previous, progress, run)
@@ -120,7 +159,7 @@ def _best(solutions: list[Solution]) -> Solution:
 
 
 def _run(
-    estimator: Any,
+    estimator: BaseCredalClusterer,
     data: Any,
     focal_sets: FocalSets | None,
     seed: int,

@@ -1,4 +1,4 @@
-"""Inputs of the network of NNEVCLUS."""
+"""Inputs of comparable size, whatever the units of the attributes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
+
+from credalis import _archive
 
 # Rows looked at together where one pass over the data is enough.
 _BLOCK_ROWS = 10_000
@@ -52,3 +54,6 @@ class Standardization:
     def from_state(cls, state: dict[str, Any]) -> "Standardization":
         """Inverse of `to_state`."""
         return cls(**state)
+
+
+_archive.register(Standardization)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
+from credalis import _archive
 from credalis.cluster._framework._solution import one_thread
 
 Array = NDArray[np.float64]
@@ -253,3 +254,6 @@ def _fit_replicate(
         warnings.simplefilter("ignore", ConvergenceWarning)
         replicate.fit(X[chosen])
         return replicate, replicate.predict_proba(X).astype(np.float32)
+
+
+_archive.register(Replicates)

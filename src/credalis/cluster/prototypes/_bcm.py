@@ -5,7 +5,7 @@ import numpy as np
 from credalis._checks import check_number
 from credalis.belief import FocalSets
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
-from credalis.exceptions import warn_experimental
+from credalis._warnings import warn_experimental
 from credalis.objectives._prototypes import PrototypeModel
 
 

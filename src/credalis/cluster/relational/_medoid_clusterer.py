@@ -11,7 +11,7 @@ from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._medoids import Core, ordinary_value
 from credalis.cluster.relational._clusterer import BaseRelationalClusterer
-from credalis.exceptions import warn_experimental
+from credalis._warnings import warn_experimental
 from credalis.objectives._mass_costs import mass_weights, masses_from_costs, set_costs
 from credalis.optimize import iterate_to_best
 
@@ -126,7 +126,7 @@ class BaseMedoidClusterer(BaseRelationalClusterer):
         self._warn_of_collapse(*self._model().separation(problem.matrix, prototypes))
         open_point = self._open_point()
         if open_point is not None:
-            warn_experimental(*open_point, stacklevel=4)
+            warn_experimental(*open_point)
 
     def _costs(self, values):
         distances = self._model().new_distances(self, values)

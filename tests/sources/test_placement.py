@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credalis._placement import leveled, moves
+from credalis.sources._placement import leveled, moves
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

@@ -73,7 +73,7 @@ def moves(
 
     Examples
     --------
-    >>> from credalis._placement import moves
+    >>> from credalis.sources._placement import moves
     >>> moves([10, 10, 10, 10], ["a", "a", "a", "b"], {"a": 1, "b": 1})
     {0: 'b'}
     """
