@@ -28,7 +28,7 @@ def row_blocks(n_samples: int, n_focal_sets: int) -> Iterator[slice]:
 
 
 @lru_cache(maxsize=8)
-def shares(focal_sets: FocalSets) -> NDArray[np.float64]:
+def cluster_shares(focal_sets: FocalSets) -> NDArray[np.float64]:
     """1 / |A_j| for the clusters of A_j, 0 elsewhere, (n_focal_sets, n_clusters)."""
     shares = focal_sets.membership / np.maximum(focal_sets.cardinality, 1)[:, None]
     shares.setflags(write=False)

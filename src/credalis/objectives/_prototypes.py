@@ -78,7 +78,7 @@ class PrototypeModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class SetPrototypes:
     """Where the sets of clusters are, and what distances from there mean.
 
     Attributes
@@ -97,7 +97,7 @@ class Places:
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class PrototypeMoments:
     """Sums over the objects, with weights w_ij = m_ij^β.
 
     Attributes
@@ -117,12 +117,12 @@ class Moments:
     deviations: Array
     scatters: Array | None
 
-    def __add__(self, other: "Moments") -> "Moments":
+    def __add__(self, other: "PrototypeMoments") -> "PrototypeMoments":
         """Sums over the objects of both."""
         scatters = None
         if self.scatters is not None and other.scatters is not None:
             scatters = self.scatters + other.scatters
-        return Moments(
+        return PrototypeMoments(
             self.loss + other.loss,
             self.weight_sums + other.weight_sums,
             self.deviations + other.deviations,
@@ -141,7 +141,9 @@ def set_metrics(metrics: Array, model: PrototypeModel) -> Array:
     return np.tensordot(shares, metrics, axes=1)
 
 
-def places(centers: Array, metrics: Array | None, model: PrototypeModel) -> Places:
+def set_prototypes(
+    centers: Array, metrics: Array | None, model: PrototypeModel
+) -> SetPrototypes:
     """Barycentres and metrics of the sets of clusters.
 
     Parameters
@@ -162,57 +164,52 @@ def places(centers: Array, metrics: Array | None, model: PrototypeModel) -> Plac
         roots[is_set] = factors.transpose(0, 2, 1)
     offsets = np.zeros(len(means))
     if model.has_spread:
-        bare = Places(means, offsets, roots)
-        scatter = (model.members * squared_distances(centers, bare)).sum(axis=1)
+        bare = SetPrototypes(means, offsets, roots)
+        squared = _squared(centers, _turned(centers, bare), bare)
+        scatter = (model.members * squared).sum(axis=1)
         offsets = model.spreads * scatter
-    return Places(means, offsets, roots)
+    return SetPrototypes(means, offsets, roots)
 
 
-def squared_distances(X: Array, where: Places) -> Array:
-    """(x_i - v̄_j)ᵀ S̄_j (x_i - v̄_j) + b_j s_j, (n_focal_sets, n_samples)."""
-    return _squared(X, _turned(X, where), where)
-
-
-def costs(X: Array, where: Places, model: PrototypeModel) -> Array:
+def prototype_costs(X: Array, sets: SetPrototypes, model: PrototypeModel) -> Array:
     """Cost c_ij of a unit of mass, (n_focal_sets, n_samples)."""
-    return _costs(squared_distances(X, where), model)
+    return _costs(_squared(X, _turned(X, sets), sets), model)
 
 
-def masses(X: Array, where: Places, model: PrototypeModel) -> Array:
+def prototype_masses(X: Array, sets: SetPrototypes, model: PrototypeModel) -> Array:
     """Masses that minimise J at the given prototypes, (n_samples, n_focal_sets)."""
-    result = np.empty((len(X), len(model.focal_sets)))
+    masses = np.empty((len(X), len(model.focal_sets)))
     for rows in row_blocks(len(X), len(model.focal_sets)):
-        result[rows] = masses_from_costs(costs(X[rows], where, model), model.beta).T
-    return result
+        costs = prototype_costs(X[rows], sets, model)
+        masses[rows] = masses_from_costs(costs, model.beta).T
+    return masses
 
 
-def sweep(X: Array, where: Places, model: PrototypeModel) -> Moments:
-    """J at the best masses for the given prototypes, and what moves the prototypes.
+def prototype_moments(
+    X: Array, sets: SetPrototypes, model: PrototypeModel, given: Array | None = None
+) -> PrototypeMoments:
+    """J and what moves the prototypes, with the best masses or given ones.
 
-    One pass over the data in blocks; the masses are never held as a whole.
+    One pass over the data in blocks; the best masses are never held as a whole. Given
+    ones have shape (n_samples, n_focal_sets).
     """
-    sums = _Sums(where)
+    sums = _Sums(sets)
     for rows in row_blocks(len(X), len(model.focal_sets)):
-        turned = _turned(X[rows], where)
-        block = _costs(_squared(X[rows], turned, where), model)
-        weights = mass_weights(masses_from_costs(block, model.beta), model.beta)
-        sums.add(weights, block, X[rows], turned)
-    return sums.moments()
-
-
-def moments(X: Array, given: Array, where: Places, model: PrototypeModel) -> Moments:
-    """The same as `sweep` for given masses, (n_samples, n_focal_sets)."""
-    sums = _Sums(where)
-    for rows in row_blocks(len(X), len(model.focal_sets)):
-        turned = _turned(X[rows], where)
-        block = _costs(_squared(X[rows], turned, where), model)
-        weights = mass_weights(given[rows].T, model.beta)
-        sums.add(weights, block, X[rows], turned)
+        turned = _turned(X[rows], sets)
+        costs = _costs(_squared(X[rows], turned, sets), model)
+        if given is None:
+            masses = masses_from_costs(costs, model.beta)
+        else:
+            masses = given[rows].T
+        sums.add(mass_weights(masses, model.beta), costs, X[rows], turned)
     return sums.moments()
 
 
 def updated_centers(
-    sums: Moments, model: PrototypeModel, previous: Array, metrics: Array | None
+    sums: PrototypeMoments,
+    model: PrototypeModel,
+    previous: Array,
+    metrics: Array | None,
 ) -> Array:
     """Prototypes that minimise J for given masses and metrics, from H V = B.
 
@@ -229,7 +226,7 @@ def updated_centers(
 
     Parameters
     ----------
-    sums : Moments
+    sums : PrototypeMoments
         Sums with the weights w_ij; what belongs to ∅ has no effect.
     model : PrototypeModel
         The method.
@@ -271,7 +268,7 @@ def updated_centers(
 
 
 def cluster_scatters(
-    sums: Moments, model: PrototypeModel, previous: Array, centers: Array
+    sums: PrototypeMoments, model: PrototypeModel, previous: Array, centers: Array
 ) -> Array:
     """Σ_k of the metric update, at prototypes that have moved since the sums.
 
@@ -325,7 +322,7 @@ def ecm_centers(
     """
     model = _model_of(focal_sets, alpha)
     deviations = weighted_sums - weight_sums[:, None] * barycenters(previous, model)
-    sums = Moments(0.0, weight_sums, deviations, scatters=None)
+    sums = PrototypeMoments(0.0, weight_sums, deviations, scatters=None)
     return updated_centers(sums, model, previous, metrics=None)
 
 
@@ -351,33 +348,33 @@ def _costs(squared: Array, model: PrototypeModel) -> Array:
     return set_costs(squared, model.focal_sets, model.alpha, model.delta)
 
 
-def _turned(X: Array, where: Places) -> Array | None:
+def _turned(X: Array, sets: SetPrototypes) -> Array | None:
     """R_j (x_i - v̄_j), (n_focal_sets, n_features, n_samples), if there are metrics."""
-    if where.roots is None:
+    if sets.roots is None:
         return None
-    n_sets, n_features = where.barycenters.shape
-    turned = (where.roots.reshape(-1, n_features) @ X.T).reshape(n_sets, n_features, -1)
-    turned -= where.roots @ where.barycenters[:, :, None]
+    n_sets, n_features = sets.barycenters.shape
+    turned = (sets.roots.reshape(-1, n_features) @ X.T).reshape(n_sets, n_features, -1)
+    turned -= sets.roots @ sets.barycenters[:, :, None]
     return turned
 
 
-def _squared(X: Array, turned: Array | None, where: Places) -> Array:
-    """Squared distances, as `squared_distances`."""
+def _squared(X: Array, turned: Array | None, sets: SetPrototypes) -> Array:
+    """(x_i - v̄_j)ᵀ S̄_j (x_i - v̄_j) + b_j s_j, (n_focal_sets, n_samples)."""
     if turned is None:
-        squared = cdist(where.barycenters, X, "sqeuclidean")
+        squared = cdist(sets.barycenters, X, "sqeuclidean")
     else:
         squared = np.einsum("jdi,jdi->ji", turned, turned)
-    if where.offsets.any():
-        squared += where.offsets[:, None]
+    if sets.offsets.any():
+        squared += sets.offsets[:, None]
     return squared
 
 
 class _Sums:
-    """`Moments`, block by block; with metrics, in coordinates turned by the R_j."""
+    """The moments, block by block; with metrics, in coordinates turned by the R_j."""
 
-    def __init__(self, where: Places) -> None:
-        n_sets, n_features = where.barycenters.shape
-        self.where = where
+    def __init__(self, sets: SetPrototypes) -> None:
+        n_sets, n_features = sets.barycenters.shape
+        self.sets = sets
         self.loss = 0.0
         self.weight_sums = np.zeros(n_sets)
         self.sums = np.zeros((n_sets, n_features))
@@ -394,16 +391,16 @@ class _Sums:
         self.sums += weighted.sum(axis=2)
         self.scatters += weighted @ turned.transpose(0, 2, 1)
 
-    def moments(self) -> Moments:
+    def moments(self) -> PrototypeMoments:
         """The sums in the coordinates of the data."""
-        roots, centers = self.where.roots, self.where.barycenters
+        roots, centers = self.sets.roots, self.sets.barycenters
         if roots is None:
             deviations = self.sums - self.weight_sums[:, None] * centers
-            return Moments(self.loss, self.weight_sums, deviations, None)
+            return PrototypeMoments(self.loss, self.weight_sums, deviations, None)
         back = np.linalg.inv(roots)
         deviations = (back @ self.sums[:, :, None])[:, :, 0]
         scatters = back @ self.scatters @ back.transpose(0, 2, 1)
-        return Moments(self.loss, self.weight_sums, deviations, scatters)
+        return PrototypeMoments(self.loss, self.weight_sums, deviations, scatters)
 
 
 def _shortest_solution(H: Array, B: Array) -> Array:

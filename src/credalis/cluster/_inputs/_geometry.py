@@ -1,5 +1,6 @@
 """Where the dissimilarities of the objects come from, and their scale."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,11 @@ from credalis._checks import (
     shown,
 )
 from credalis._neighbors import check_lengths
-from credalis.cluster._inputs._side_information import fit_transformer
+from credalis.cluster._inputs._side_information import (
+    Transformer,
+    fit_transformer,
+    transformed,
+)
 from credalis.dissimilarity import (
     MAX_STORED,
     DeferredSimilarities,
@@ -28,6 +33,9 @@ from credalis.dissimilarity import (
     decay_rate,
 )
 from credalis.network import SideInformation
+
+# How dissimilarities of two rows of X are found.
+Metric = str | Callable[..., float] | Transformer
 
 # Objects whose distances give the quantile δ0.
 _MAX_SAMPLE = 2000
@@ -138,7 +146,7 @@ def attribute_geometry(
     """
     if hasattr(metric, "transform") and not isinstance(metric, type):
         transformer = fit_transformer(metric, X, rng, information)
-        points = np.asarray(transformer.transform(X), dtype=np.float64)
+        points = transformed(transformer, X)
         check_spread("X", points)
         return Geometry(points), transformer
     if isinstance(metric, str) and metric == "euclidean":
@@ -184,6 +192,14 @@ def given_geometry(
     return Geometry(matrix, "precomputed")
 
 
+def check_not_negative(X: NDArray[np.float64]) -> None:
+    """Refuse negative dissimilarities of new objects to those of the fit."""
+    if X.min() < 0:
+        raise ValueError(
+            f"X must hold no negative dissimilarities, the smallest is {X.min():.3g}"
+        )
+
+
 def check_scale_parameters(estimator: Any) -> None:
     """Check the parameters dissimilarity_quantile and dissimilarity_scale."""
     quantile = estimator.dissimilarity_quantile
@@ -207,9 +223,7 @@ def scale_of(estimator: Any, geometry: Geometry, rng: np.random.RandomState) -> 
 
 def fitted_geometry(estimator: Any, X: NDArray[np.float64]) -> Geometry:
     """Where the dissimilarities of new rows come from, as they did in the fit."""
-    if estimator.transformer_ is not None:
-        X = np.asarray(estimator.transformer_.transform(X), dtype=np.float64)
-    return Geometry(X, estimator.metric_)
+    return Geometry(transformed(estimator.transformer_, X), estimator.metric_)
 
 
 def fitted_distances(estimator: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -227,11 +241,7 @@ def fitted_distances(estimator: Any, X: NDArray[np.float64]) -> NDArray[np.float
     array of shape (n_samples, n_landmarks)
     """
     if estimator.points_ is None:
-        if X.min() < 0:
-            raise ValueError(
-                f"X must hold no negative dissimilarities, the smallest is "
-                f"{X.min():.3g}"
-            )
+        check_not_negative(X)
         return X[:, estimator.landmarks_]
     geometry = fitted_geometry(estimator, X)
     return pairwise_distances(

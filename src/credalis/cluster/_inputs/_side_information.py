@@ -1,7 +1,9 @@
 """Labels and pairs that come with the data, and transformers that learn from them."""
 
+from __future__ import annotations
+
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +13,16 @@ from sklearn.utils import get_tags
 
 from credalis.constraints import check_constraints, spread_labels
 from credalis.network import SideInformation
+
+if TYPE_CHECKING:
+    from credalis.cluster._framework._estimator import BaseCredalClusterer
+
+
+class Transformer(Protocol):
+    """What distances can be measured after: one of scikit-learn's transformers."""
+
+    def transform(self, X: Any) -> Any:
+        """Rows in the space of the transformer."""
 
 
 def check_partial_labels(
@@ -60,19 +72,18 @@ def side_information(
     )
 
 
-def refuse_unused(
-    estimator: Any, information: SideInformation, *, uses_pairs: bool
-) -> None:
+def refuse_unused(estimator: BaseCredalClusterer, information: SideInformation) -> None:
     """Side information that would have no effect, without a learner, is a mistake."""
-    for name, is_given, is_used in (
-        ("partial_labels", information.has_labels, False),
-        ("must_link and cannot_link", information.has_constraints, uses_pairs),
+    has_unused_pairs = information.has_constraints and not estimator._uses_pairs
+    for name, is_unused in (
+        ("partial_labels", information.has_labels),
+        ("must_link and cannot_link", has_unused_pairs),
     ):
-        if is_given and not is_used:
+        if is_unused:
             raise ValueError(
                 f"{type(estimator).__name__} uses {name} only for a metric that learns "
                 f"from them: metric must be a transformer then, got "
-                f"{estimator.metric!r}"
+                f"{estimator._parameter('metric')!r}"
             )
 
 
@@ -132,6 +143,15 @@ def fit_transformer(
             f"metric={metric!r} learns from labels: pass partial_labels to fit"
         )
     return transformer.fit(X[known], labels[known])
+
+
+def transformed(
+    transformer: Transformer | None, X: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """X in the space of the transformer, X itself without one."""
+    if transformer is None:
+        return X
+    return np.asarray(transformer.transform(X), dtype=np.float64)
 
 
 def _steps(transformer: Any) -> list[tuple[str, Any]]:

@@ -1,13 +1,16 @@
 """Bootclus: masses that say how sure a bootstrapped mixture is of its clusters."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.mixture import GaussianMixture
 
 from credalis._checks import check_choice, check_integer, check_number, check_spread
-from credalis._progress import Progress
+from credalis._progress import Progress, Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._solution import Solution
@@ -21,6 +24,8 @@ from credalis.cluster.bootstrap._replicates import (
     pair_intervals,
 )
 from credalis.optimize import iterate
+
+Array = NDArray[np.float64]
 
 # Training objects with which a new object is compared.
 _MAX_LANDMARKS = 300
@@ -138,24 +143,31 @@ default="auto"
     ['{1}', 'Ω']
     """
 
-    _outlier_advice = "scale the data"
+    _words = "a mixture of normal distributions was fitted to many resamples"
+    _predicts_from_partition = True
+
+    max_iter: int
+
+    replicates_: Replicates
+    landmarks_: NDArray[np.intp]
+    landmark_posteriors_: NDArray[np.float32]
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int | list[int] | tuple[int, ...] = 2,
         *,
-        focal_sets="auto",
-        covariance_type="auto",
-        n_bootstrap=500,
-        confidence=0.9,
-        reg_covar=1e-6,
-        n_init="auto",
-        max_iter=100,
-        tol=1e-5,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        covariance_type: str = "auto",
+        n_bootstrap: int = 500,
+        confidence: float = 0.9,
+        reg_covar: float = 1e-6,
+        n_init: int | str = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.covariance_type = covariance_type
@@ -169,7 +181,7 @@ default="auto"
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice(
             "covariance_type", self.covariance_type, ("auto", *COVARIANCE_TYPES)
@@ -178,7 +190,7 @@ default="auto"
         check_number("confidence", self.confidence, at_least=0, at_most=1)
         check_number("reg_covar", self.reg_covar, at_least=0)
 
-    def _check_n_clusters(self):
+    def _check_n_clusters(self) -> None:
         if not isinstance(self.n_clusters, (list, tuple)):
             check_integer("n_clusters", self.n_clusters, at_least=1)
             return
@@ -188,12 +200,13 @@ default="auto"
             check_integer("n_clusters", number, at_least=1)
 
     @property
-    def _numbers(self):
+    def _numbers(self) -> tuple[int, ...]:
         """The numbers of clusters to choose from."""
-        single = not isinstance(self.n_clusters, (list, tuple))
-        return (self.n_clusters,) if single else tuple(self.n_clusters)
+        if isinstance(self.n_clusters, (list, tuple)):
+            return tuple(self.n_clusters)
+        return (self.n_clusters,)
 
-    def _check_enough_objects(self, X):
+    def _check_enough_objects(self, X: Array) -> None:
         most = max(self._numbers)
         n_distinct = count_distinct(X, most)
         if n_distinct < most:
@@ -202,20 +215,22 @@ default="auto"
                 f"n_clusters={most} and {n_distinct} distinct row(s)"
             )
 
-    def _first_focal_sets(self):
+    def _first_focal_sets(self) -> FocalSets | None:
         found = [self._focal_sets_of(number) for number in self._numbers]
         return found[0] if len(found) == 1 else None
 
-    def _focal_sets_of(self, n_clusters):
+    def _focal_sets_of(self, n_clusters: int) -> FocalSets:
         if isinstance(self.focal_sets, str) and self.focal_sets == "auto":
             return FocalSets.pairs(n_clusters, frame=False)
         return super()._focal_sets_of(n_clusters)
 
-    def _n_starts(self, problem):
+    def _n_starts(self, problem: BootstrapProblem | None) -> int:
         # The starts are those of the mixtures; from them on, nothing is random.
         return 1
 
-    def _prepare(self, X, rng, **side_information):
+    def _prepare(
+        self, X: Array, rng: np.random.RandomState, **given: Any
+    ) -> BootstrapProblem:
         check_spread("X", X)
         is_auto = self.covariance_type == "auto"
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_bootstrap + 1)
@@ -246,7 +261,7 @@ default="auto"
         landmarks = np.arange(len(X))
         if len(X) > _MAX_LANDMARKS:
             landmarks = np.sort(rng.choice(len(X), _MAX_LANDMARKS, replace=False))
-        return _Problem(
+        return BootstrapProblem(
             mixture,
             bic,
             replicates,
@@ -257,14 +272,22 @@ default="auto"
             posteriors[:, landmarks],
         )
 
-    def _solve(self, problem, focal_sets, rng, *, previous, report):
+    def _solve(
+        self,
+        problem: BootstrapProblem,
+        focal_sets: FocalSets | None,
+        rng: np.random.RandomState,
+        *,
+        previous: Solution | None,
+        report: Report,
+    ) -> Solution:
         if focal_sets is None:
             focal_sets = self._focal_sets_of(problem.mixture.n_components)
         fit = IntervalFit.of(problem.lower, problem.upper, focal_sets)
         kept = focal_sets.cardinality > 0
         start = _bayesian_masses(problem.posteriors, focal_sets)[:, kept]
 
-        def step(masses):
+        def step(masses: Array) -> tuple[Array, float]:
             masses = fit.sweep(masses)
             return masses, fit.loss(masses)
 
@@ -296,10 +319,10 @@ default="auto"
             is_interrupted=trace.interrupted,
         )
 
-    def _fitted_masses(self, X, solution):
+    def _fitted_masses(self, X: Array, solution: Solution) -> Array:
         return solution.masses
 
-    def _predict_masses(self, X):
+    def _predict_masses(self, X: Array) -> Array:
         known = self.partition_.masses[self.landmarks_]
         masses = np.empty((len(X), len(self.focal_sets_)))
         for start in range(0, len(X), _BLOCK_ROWS):
@@ -314,22 +337,20 @@ default="auto"
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class BootstrapProblem:
     """The mixtures, and what they say about pairs of objects."""
 
     mixture: GaussianMixture
     bic: float
     replicates: Replicates
-    posteriors: NDArray[np.float64]
+    posteriors: Array
     lower: NDArray[np.float32]
     upper: NDArray[np.float32]
     landmarks: NDArray[np.intp]
     landmark_posteriors: NDArray[np.float32]
 
 
-def _bayesian_masses(
-    probabilities: NDArray[np.float64], focal_sets: FocalSets
-) -> NDArray[np.float64]:
+def _bayesian_masses(probabilities: Array, focal_sets: FocalSets) -> Array:
     """The probability of each cluster on the smallest focal set that contains it.
 
     From probabilities (n_samples, n_clusters) to masses (n_samples, n_focal_sets).

@@ -1,22 +1,35 @@
 """EVCLUS: masses whose conflicts match dissimilarities, found row by row."""
 
-import numpy as np
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from credalis._progress import Report
+from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
-from credalis.cluster._inputs._geometry import fitted_distances
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._geometry import Metric, fitted_distances
+from credalis.cluster._inputs._side_information import Transformer
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
-from credalis.cluster.evclus._problem import check_parameters, prepare
+from credalis.cluster.evclus._problem import (
+    EvclusProblem,
+    check_parameters,
+    prepare,
+)
 from credalis.cluster.evclus._rows import masses_from_similarities
 from credalis.cluster.evclus._solve import solve
 from credalis.dissimilarity import transform
+from credalis.partition import CredalPartition
+
+Array = NDArray[np.float64]
 
 # Dissimilarities of new objects computed at a time.
 _MAX_ENTRIES = 2_000_000
 
 # One start of many objects is made of several starts of some of them.
 _MAX_FOR_SEVERAL_STARTS = 1000
-_DEFAULT_N_INIT = 5
 
 
 class EVCLUS(BaseCredalClusterer):
@@ -176,32 +189,45 @@ default="auto"
     ('Ω', '∅')
     """
 
+    _words = "objects that are unlike were given evidence that contradicts"
+    _uses_pairs = True
+    _predicts_from_partition = True
     _outlier_advice = "increase dissimilarity_quantile"
+
+    max_iter: int
+
+    scale_: float
+    landmarks_: NDArray[np.intp]
+    points_: Array | None
+    metric_: Metric
+    transformer_: Transformer | None
+    conflict_coefficients_: Array
+    offset_: float
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        focal_sets="auto",
-        metric="euclidean",
-        symmetrize=False,
-        dissimilarity_quantile="auto",
-        dissimilarity_scale=None,
-        pairs="auto",
-        pairs_per_sample=None,
-        solver="two-sided",
-        init="auto",
-        constraint_weight=0.5,
-        constraint_neighbors=0,
-        entropy_weight=0.0,
-        warm_start=False,
-        n_init="auto",
-        max_iter=1000,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        metric: Metric = "euclidean",
+        symmetrize: bool = False,
+        dissimilarity_quantile: float | str = "auto",
+        dissimilarity_scale: float | None = None,
+        pairs: str = "auto",
+        pairs_per_sample: int | None = None,
+        solver: str = "two-sided",
+        init: str | CredalPartition | ArrayLike = "auto",
+        constraint_weight: float = 0.5,
+        constraint_neighbors: int = 0,
+        entropy_weight: float = 0.0,
+        warm_start: bool = False,
+        n_init: int | str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.metric = metric
@@ -223,7 +249,15 @@ default="auto"
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, partial_labels=None, must_link=None, cannot_link=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        partial_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -253,36 +287,42 @@ default="auto"
         return self
 
     @property
-    def _is_warm(self):
+    def _is_warm(self) -> bool:
         return self.warm_start and hasattr(self, "partition_")
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
 
-    def _prepare(self, X, rng, **side_information):
-        return prepare(self, X, rng, **side_information)
+    def _prepare(
+        self, X: Array, rng: np.random.RandomState, **given: Any
+    ) -> EvclusProblem:
+        return prepare(self, X, rng, **given)
 
-    def _has_fixed_order(self, problem):
+    def _has_fixed_order(self, problem: EvclusProblem) -> bool:
         return not isinstance(self.init, str) or self._is_warm
 
-    def _n_starts(self, problem):
-        if not isinstance(self.n_init, str):
-            return self.n_init
-        is_known = self._has_fixed_order(problem)
-        return (
-            1
-            if is_known or problem.n_samples > _MAX_FOR_SEVERAL_STARTS
-            else _DEFAULT_N_INIT
-        )
+    def _n_starts(self, problem: EvclusProblem) -> int:
+        is_large = problem.n_samples > _MAX_FOR_SEVERAL_STARTS
+        if isinstance(self.n_init, str) and is_large:
+            return 1
+        return super()._n_starts(problem)
 
-    def _solve(self, problem, focal_sets, rng, *, previous, report):
+    def _solve(
+        self,
+        problem: EvclusProblem,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        *,
+        previous: Solution | None,
+        report: Report,
+    ) -> Solution:
         return solve(self, problem, focal_sets, rng, previous=previous, report=report)
 
-    def _fitted_masses(self, X, solution):
+    def _fitted_masses(self, X: Array, solution: Solution) -> Array:
         return solution.masses
 
-    def _predict_masses(self, X):
+    def _predict_masses(self, X: Array) -> Array:
         references = self.partition_.masses[self.landmarks_]
         masses = np.empty((len(X), len(self.focal_sets_)))
         size = max(1, _MAX_ENTRIES // len(references))

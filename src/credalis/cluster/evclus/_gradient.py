@@ -1,17 +1,22 @@
 """The first EVCLUS: gradient descent on a stress of raw dissimilarities."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._progress import Report
 from credalis.belief import FocalSets
-from credalis.cluster.evclus._problem import Problem
+from credalis.cluster.evclus._problem import EvclusProblem
 from credalis.cluster.evclus._rows import solve_rows
 from credalis.objectives import AffineStress, Entropy, Objective
 from credalis.optimize import GradientTrace, RowQuadratics, minimize_adaptive
+
+if TYPE_CHECKING:
+    from credalis.cluster.evclus._evclus import EVCLUS
 
 Array = NDArray[np.float64]
 
@@ -27,12 +32,12 @@ _MAX_ENTRIES = 4_000_000
 
 
 def solve_by_gradient(
-    estimator: Any,
-    problem: Problem,
+    estimator: EVCLUS,
+    problem: EvclusProblem,
     focal_sets: FocalSets,
     rng: np.random.RandomState,
     known: Array | None,
-    report: Callable[[int, float], None],
+    report: Report,
 ) -> tuple[Array, GradientTrace, float, dict[str, Any]]:
     """Masses, how the descent went, the usual stress, further fitted attributes."""
     n_samples, n_sets = problem.n_samples, len(focal_sets)

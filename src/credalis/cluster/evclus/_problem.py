@@ -1,10 +1,12 @@
 """What all starts of EVCLUS share, worked out once from data and parameters."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import (
     check_choice,
@@ -20,7 +22,11 @@ from credalis.cluster._inputs._geometry import (
     check_scale_parameters,
     scale_of,
 )
-from credalis.cluster._inputs._side_information import refuse_unused, side_information
+from credalis.cluster._inputs._side_information import (
+    Transformer,
+    refuse_unused,
+    side_information,
+)
 from credalis.constraints import expand
 from credalis.dissimilarity import Similarities, check_dissimilarities, sample_pairs
 from credalis.network import SideInformation
@@ -32,6 +38,9 @@ from credalis.objectives import (
     RowStress,
 )
 from credalis.partition import CredalPartition
+
+if TYPE_CHECKING:
+    from credalis.cluster.evclus._evclus import EVCLUS
 
 SOLVERS = ("two-sided", "reference", "gradient")
 PAIRS = ("auto", "all", "sampled", "landmarks")
@@ -52,7 +61,7 @@ _SUBSET_PER_CLUSTER = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class EvclusProblem:
     """Data, pairs and constraints of a fit.
 
     Attributes
@@ -84,13 +93,13 @@ class Problem:
     """
 
     geometry: Geometry
-    transformer: Any
+    transformer: Transformer | None
     scale: float
     order: NDArray[np.intp]
     similarities: Similarities
     n_landmarks: int
     stored: NDArray[np.float64] | None
-    partners: tuple[NDArray, NDArray, NDArray] | None
+    partners: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None
     must_link: NDArray[np.intp]
     cannot_link: NDArray[np.intp]
     constraint_weight: float
@@ -151,11 +160,11 @@ class Problem:
 
 
 def prepare(
-    estimator: Any,
+    estimator: EVCLUS,
     X: NDArray[np.float64],
     rng: np.random.RandomState,
     **given: Any,
-) -> Problem:
+) -> EvclusProblem:
     """Check what is known, find δ0, fit the transformer, choose the pairs."""
     information = side_information(
         **given,
@@ -189,7 +198,7 @@ def prepare(
         partners = rows, columns, similarities.pairs(rows, columns)
     elif estimator.solver != "gradient" and len(X) * n_landmarks <= _MAX_STORED:
         stored = _stored(similarities, n_landmarks)
-    return Problem(
+    return EvclusProblem(
         geometry,
         transformer,
         scale,
@@ -206,21 +215,21 @@ def prepare(
 
 
 def _geometry(
-    estimator: Any,
+    estimator: EVCLUS,
     X: NDArray[np.float64],
     rng: np.random.RandomState,
     information: SideInformation,
-) -> tuple[Geometry, Any]:
+) -> tuple[Geometry, Transformer | None]:
     """Where dissimilarities come from, and the transformer if there is one."""
     if not hasattr(estimator.metric, "transform"):
-        refuse_unused(estimator, information, uses_pairs=True)
-    if isinstance(estimator.metric, str) and estimator.metric == "precomputed":
+        refuse_unused(estimator, information)
+    if estimator._is_precomputed:
         matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
         return Geometry(matrix, "precomputed"), None
     return attribute_geometry(X, estimator.metric, rng, information)
 
 
-def check_parameters(estimator: Any) -> None:
+def check_parameters(estimator: EVCLUS) -> None:
     """Parameters of EVCLUS that do not depend on the data."""
     check_scale_parameters(estimator)
     check_choice("solver", estimator.solver, SOLVERS)
@@ -261,7 +270,10 @@ def check_parameters(estimator: Any) -> None:
 
 
 def given_masses(
-    init: Any, n_samples: int, focal_sets: FocalSets, name: str = "init"
+    init: CredalPartition | ArrayLike,
+    n_samples: int,
+    focal_sets: FocalSets,
+    name: str = "init",
 ) -> NDArray[np.float64]:
     """Masses on these focal sets from a partition or an array."""
     if not isinstance(init, CredalPartition):
@@ -291,7 +303,7 @@ def given_masses(
     return masses / masses.sum(axis=1, keepdims=True)
 
 
-def _pairs(estimator: Any, n_samples: int) -> tuple[str, int]:
+def _pairs(estimator: EVCLUS, n_samples: int) -> tuple[str, int]:
     """Which kind of pairs counts, and how many of each object."""
     kind, n_partners = estimator.pairs, estimator.pairs_per_sample
     if kind == "auto":

@@ -1,11 +1,11 @@
 """Row-wise descent of EVCLUS: blocks of rows, each solved exactly."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.objectives import RowCost
 from credalis.optimize import (
@@ -18,7 +18,7 @@ from credalis.optimize import (
 )
 
 Array = NDArray[np.float64]
-State = tuple[Array, float]
+MassesAndCost = tuple[Array, float]
 
 # Rows whose systems of equations are in memory at a time.
 _MAX_ENTRIES = 4_000_000
@@ -28,10 +28,10 @@ _MAX_ENTRIES = 4_000_000
 _FIRST_LEAP = 10
 _SWEEPS_PER_LEAP = 5
 _FARTHEST = 20.0
-_PLACES = np.array([0.25, 0.5, 0.75, 1.0])
+_LENGTHS = np.array([0.25, 0.5, 0.75, 1.0])
 
 
-def sweep(cost: RowCost, masses: Array) -> State:
+def sweep(cost: RowCost, masses: Array) -> tuple[Array, float]:
     """Update every row once; the new masses, and what the cost has decreased by.
 
     All rows of a block move towards their own minima at once, as far as the whole cost
@@ -64,7 +64,7 @@ def sweep_in_turn(cost: RowCost, masses: Array) -> Array:
     return masses
 
 
-def extrapolate(cost: RowCost, masses: Array, previous: Array) -> State:
+def extrapolate(cost: RowCost, masses: Array, previous: Array) -> MassesAndCost:
     """Go on in the direction of the last sweep, as far as the cost decreases most.
 
     Late sweeps move slowly in almost the same direction. Each row may go as far as its
@@ -77,9 +77,9 @@ def extrapolate(cost: RowCost, masses: Array, previous: Array) -> State:
     direction *= np.minimum(reach.min(axis=1, keepdims=True), _FARTHEST)
     loss = cost.value(masses)
     changes = [
-        cost.value(np.maximum(masses + t * direction, 0.0)) - loss for t in _PLACES
+        cost.value(np.maximum(masses + t * direction, 0.0)) - loss for t in _LENGTHS
     ]
-    powers = _PLACES[:, None] ** np.arange(1, 5)
+    powers = _LENGTHS[:, None] ** np.arange(1, 5)
     length, _ = minimize_quartic(np.linalg.solve(powers, changes))
     farther = np.maximum(masses + length * direction, 0.0)
     farther /= farther.sum(axis=1, keepdims=True)
@@ -94,12 +94,12 @@ def descend(
     tol: float,
     max_iter: int,
     is_monotone: bool = True,
-    report: Callable[[int, float], None] | None = None,
-) -> Trace[State]:
+    report: Report | None = None,
+) -> Trace[MassesAndCost]:
     """Sweeps until the cost stands still; the state is the masses and their cost."""
     n_sweeps = 0
 
-    def step(state: State) -> tuple[State, float]:
+    def step(state: MassesAndCost) -> tuple[MassesAndCost, float]:
         nonlocal n_sweeps
         n_sweeps += 1
         previous, loss = state

@@ -1,17 +1,19 @@
 """One start of EVCLUS, from the problem to a solution."""
 
-from collections.abc import Callable
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster.evclus._gradient import solve_by_gradient
-from credalis.cluster.evclus._problem import Problem, given_masses
+from credalis.cluster.evclus._problem import EvclusProblem, given_masses
 from credalis.cluster.evclus._rows import (
-    State,
+    MassesAndCost,
     descend,
     masses_from_similarities,
     optimality_gap,
@@ -20,8 +22,10 @@ from credalis.objectives import RowCost
 from credalis.optimize import Trace
 from credalis.partition import CredalPartition
 
+if TYPE_CHECKING:
+    from credalis.cluster.evclus._evclus import EVCLUS
+
 Array = NDArray[np.float64]
-Report = Callable[[int, float], None]
 
 # Starts made on a subset of the objects, of which the best goes on with all.
 _N_SUBSET_STARTS = 5
@@ -35,8 +39,8 @@ _BLOCK_ROWS = 2048
 
 
 def solve(
-    estimator: Any,
-    problem: Problem,
+    estimator: EVCLUS,
+    problem: EvclusProblem,
     focal_sets: FocalSets,
     rng: np.random.RandomState,
     *,
@@ -78,15 +82,15 @@ def solve(
 
 
 def _descend_from(
-    estimator: Any,
-    problem: Problem,
+    estimator: EVCLUS,
+    problem: EvclusProblem,
     cost: RowCost,
     start: Array | None,
     rng: np.random.RandomState,
     report: Report,
-) -> Trace[State]:
+) -> Trace[MassesAndCost]:
     """Row-wise descent from masses that are known or else from a random start."""
-    settings = {
+    settings: dict[str, Any] = {
         "tol": estimator.tol,
         "max_iter": estimator.max_iter,
         "is_monotone": problem.solver == "two-sided",
@@ -107,7 +111,7 @@ def _descend_from(
 
 
 def known_start(
-    estimator: Any,
+    estimator: EVCLUS,
     n_samples: int,
     focal_sets: FocalSets,
     previous: Solution | None,
@@ -119,7 +123,7 @@ def known_start(
             previous.masses, FocalSets.singletons(focal_sets.n_clusters)
         )
         return given_masses(first, n_samples, focal_sets)
-    if estimator.warm_start and hasattr(estimator, "partition_"):
+    if estimator._is_warm:
         return given_masses(
             estimator.partition_, n_samples, focal_sets, "partition_ (warm_start)"
         )
@@ -129,8 +133,8 @@ def known_start(
 
 
 def _start(
-    estimator: Any,
-    problem: Problem,
+    estimator: EVCLUS,
+    problem: EvclusProblem,
     focal_sets: FocalSets,
     rng: np.random.RandomState,
 ) -> tuple[Array, bool]:
@@ -173,7 +177,9 @@ def _start(
     )
 
 
-def _place_others(problem: Problem, masses: Array, focal_sets: FocalSets) -> Array:
+def _place_others(
+    problem: EvclusProblem, masses: Array, focal_sets: FocalSets
+) -> Array:
     """Masses of all objects, given those of the first ones."""
     first = slice(0, len(masses))
     parts = [masses]

@@ -1,12 +1,18 @@
 """BCM: belief c-means."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from credalis._checks import check_number
 from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
-from credalis.cluster.prototypes._clusterer import PrototypeClusterer
-from credalis.objectives._prototypes import PrototypeModel
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._side_information import Transformer
+from credalis.cluster.prototypes._clusterer import (
+    PrototypeClusterer,
+    PrototypeProblem,
+)
+from credalis.objectives import PrototypeModel
 
 
 class BCM(PrototypeClusterer):
@@ -133,26 +139,28 @@ default="k-means++"
     array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
     """
 
+    _words = "objects were compared with the centres of clusters"
+    _is_for_many_rows = True
     _collapse_advice = "Lower beta, it is {beta:g}, or gamma, it is {gamma:g}"
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        focal_sets="auto",
-        metric="euclidean",
-        alpha=1.0,
-        beta=2.0,
-        gamma=1.0,
-        delta="auto",
-        init="k-means++",
-        n_init="auto",
-        max_iter=500,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        metric: str | Transformer = "euclidean",
+        alpha: float = 1.0,
+        beta: float = 2.0,
+        gamma: float = 1.0,
+        delta: float | str = "auto",
+        init: str | ArrayLike = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.metric = metric
@@ -168,19 +176,19 @@ default="k-means++"
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, at_least=0)
         check_number("beta", self.beta, above=1)
         check_number("gamma", self.gamma, at_least=0)
 
-    def _check_solution(self, problem, solution):
+    def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> None:
         super()._check_solution(problem, solution)
         warn_experimental(
             "BCM", "its distance to sets of clusters is not confirmed by the article"
         )
 
-    def _model(self, focal_sets, delta):
+    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
         return bcm_model(focal_sets, self.alpha, self.gamma, self.beta, delta)
 
 

@@ -16,16 +16,23 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._solution import empty_clusters_last
 from credalis.cluster._framework._warnings import warn_of_collapse
-from credalis.cluster.prototypes._adaptive_metric import MetricSpace
+from credalis.cluster._inputs._side_information import transformed
 from credalis.cluster.prototypes._clusterer import (
     PrototypeClusterer,
-    State,
-    descend,
-    solution_at,
-    transformed,
+    PrototypeStep,
+    alternate,
+    prototype_solution,
 )
-from credalis.objectives._prototypes import Moments, Places, sweep
+from credalis.objectives import (
+    MetricSpace,
+    PrototypeMoments,
+    SetPrototypes,
+    prototype_moments,
+)
 from credalis.sources import Source
+
+# What a checkpoint holds of a step.
+_STORED = ("centers", "metrics", "next_centers", "next_metrics")
 
 
 def start_blocks(
@@ -49,7 +56,7 @@ def start_blocks(
         "delta": fitted["delta_"],
         "transformer": fitted["transformer_"],
         "sample": sample,
-        "step": vars(State(centers, metrics, centers, metrics)),
+        "step": _stored(PrototypeStep(centers, metrics, centers, metrics)),
         "losses": [],
     }
 
@@ -61,41 +68,37 @@ def train_blocks(
     checkpoint: Checkpoint | None,
 ) -> Outcome:
     """Iterations, each a pass over the source, until the loss stands still."""
-    if "model" in state:
-        # Checkpoints once held an estimator that was fitted to the sample.
-        fitted = state["model"]
-        state = {
-            **state,
-            "focal_sets": fitted.focal_sets_,
-            "delta": fitted.delta_,
-            "transformer": fitted.transformer_,
-        }
-        del state["model"]
-    model = estimator._model(state["focal_sets"], state["delta"])
-    transformer = state["transformer"]
+    state = _without_model(state)
+    focal_sets, transformer = state["focal_sets"], state["transformer"]
+    model = estimator._model(focal_sets, state["delta"])
     sample = transformed(transformer, state["sample"])
     before = list(state["losses"])
     losses: list[float] = []
-    steps = [State(**state["step"])]
+    steps = [PrototypeStep(*(state["step"][name] for name in _STORED))]
 
     def write(checkpoint: Checkpoint, n_again: int) -> None:
         """Store where the last iterations, which will be made again, began."""
-        past = {"step": vars(steps[-n_again]), "losses": [*before, *losses[:-n_again]]}
+        past = {
+            "step": _stored(steps[-n_again]),
+            "losses": [*before, *losses[:-n_again]],
+        }
         checkpoint.write({**state, **past, "n_rows": source.n_rows})
 
-    def update_masses(where: Places, held: Any) -> tuple[Moments, None]:
+    def update_masses(
+        sets: SetPrototypes, kept: NDArray[np.float64] | None
+    ) -> tuple[PrototypeMoments, None]:
         # The iteration before has not ended the loop: it is made again, and the loss
         # is compared as it would have been.
         if checkpoint is not None and losses and checkpoint.is_due:
             write(checkpoint, n_again=1)
-        total: Moments | None = None
+        total: PrototypeMoments | None = None
         for batch in source.batches():
-            sums = sweep(transformed(transformer, batch), where, model)
+            sums = prototype_moments(transformed(transformer, batch), sets, model)
             total = sums if total is None else total + sums
         assert total is not None
         return total, None
 
-    trace = descend(
+    trace = alternate(
         steps[0],
         model,
         update_masses,
@@ -110,8 +113,7 @@ def train_blocks(
         # The last two show again that the loop has ended.
         write(checkpoint, n_again=2)
     trace = replace(trace, losses=np.array([*before, *trace.losses]))
-    solution = solution_at(trace, sample, model, transformer)
-    focal_sets = state["focal_sets"]
+    solution = prototype_solution(trace, sample, model, transformer)
     if not estimator._has_fixed_order(None):
         solution, focal_sets = empty_clusters_last(
             solution, focal_sets, keeps_sets=estimator._has_given_sets
@@ -124,3 +126,24 @@ def train_blocks(
         estimator.max_iter,
         check=lambda: warn_of_collapse(estimator, separation, spread),
     )
+
+
+def _stored(step: PrototypeStep) -> dict[str, Any]:
+    return {name: getattr(step, name) for name in _STORED}
+
+
+def _without_model(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a checkpoint that an earlier version has written, as it is now.
+
+    It held an estimator that had been fitted to the sample.
+    """
+    if "model" not in state:
+        return state
+    rest = {name: value for name, value in state.items() if name != "model"}
+    fitted = state["model"]
+    return {
+        **rest,
+        "focal_sets": fitted.focal_sets_,
+        "delta": fitted.delta_,
+        "transformer": fitted.transformer_,
+    }

@@ -1,9 +1,14 @@
 """BPEC: belief-peak evidential clustering."""
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from credalis._checks import check_number
+from credalis.belief import FocalSets
 from credalis.cluster._inputs._peaks import belief_peaks
+from credalis.cluster._inputs._side_information import Transformer
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
-from credalis.objectives._prototypes import ecm_model
+from credalis.objectives import PrototypeModel, ecm_model
 
 
 class BPEC(PrototypeClusterer):
@@ -111,29 +116,30 @@ default="auto"
     ((4, 2), (4, 2, 2))
     """
 
+    _words = "centres with many near neighbours were found first, then their clusters"
     _collapse_advice = "Give other prototypes, or another n_neighbors"
     _inits = ("peaks",)
     _moves_centers = False
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        focal_sets="auto",
-        metric="adaptive",
-        alpha=1.0,
-        beta=2.0,
-        delta="auto",
-        init="peaks",
-        n_neighbors="auto",
-        quantile=0.9,
-        n_init="auto",
-        max_iter=500,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        metric: str | Transformer = "adaptive",
+        alpha: float = 1.0,
+        beta: float = 2.0,
+        delta: float | str = "auto",
+        init: str | ArrayLike = "peaks",
+        n_neighbors: int | str = "auto",
+        quantile: float | None = 0.9,
+        n_init: int | str = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.metric = metric
@@ -150,16 +156,15 @@ default="auto"
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, at_least=0)
         check_number("beta", self.beta, above=1)
 
-    def _peaks(self, X):
-        rows = belief_peaks(
+    def _peaks(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
+        return belief_peaks(
             X, self.n_clusters, n_neighbors=self.n_neighbors, quantile=self.quantile
         )
-        return X[rows]
 
-    def _model(self, focal_sets, delta):
+    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
         return ecm_model(focal_sets, self.alpha, self.beta, delta)

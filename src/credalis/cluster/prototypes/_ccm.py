@@ -1,13 +1,20 @@
 """CCM: credal c-means."""
 
+from os import PathLike
+from typing import Any, ClassVar, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_integer, check_number
 from credalis.belief import FocalSets
-from credalis.cluster._framework._fit import fit
+from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._fit import Outcome, fit
+from credalis.cluster._inputs._side_information import Transformer
 from credalis.cluster.prototypes._blocks import start_blocks, train_blocks
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
-from credalis.objectives._prototypes import PrototypeModel
+from credalis.objectives import PrototypeModel
+from credalis.sources import Source
 
 
 class CCM(PrototypeClusterer):
@@ -126,26 +133,31 @@ default="k-means++"
     array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
     """
 
+    _words = (
+        "objects were compared with the centres of clusters, one by one and jointly"
+    )
+    _variants: ClassVar = {"CCM": {}, "CCM-bp": {"init": "peaks"}}
+    _is_for_many_rows = True
     _reads_blocks = True
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        focal_sets="auto",
-        max_cardinality=2,
-        metric="euclidean",
-        gamma=1.0,
-        beta=2.0,
-        delta="auto",
-        init="k-means++",
-        n_init="auto",
-        max_iter=500,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        max_cardinality: int = 2,
+        metric: str | Transformer = "euclidean",
+        gamma: float = 1.0,
+        beta: float = 2.0,
+        delta: float | str = "auto",
+        init: str | ArrayLike = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.max_cardinality = max_cardinality
@@ -163,14 +175,14 @@ default="k-means++"
 
     def fit(
         self,
-        X,
-        y=None,
+        X: ArrayLike | Source,
+        y: Any = None,
         *,
-        partial_labels=None,
-        must_link=None,
-        cannot_link=None,
-        checkpoint=None,
-    ):
+        partial_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    ) -> Self:
         """Cluster the rows of X.
 
         Labels and pairs are for a transformer as `metric` that learns from them; they
@@ -206,25 +218,28 @@ default="k-means++"
         )
         return self
 
-    def _start_blocks(self, sample, seeds):
+    def _start_blocks(
+        self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
+    ) -> dict[str, Any]:
         return start_blocks(self, sample, seeds)
 
-    def _train_blocks(self, source, state, checkpoint):
+    def _train_blocks(
+        self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None
+    ) -> Outcome:
         return train_blocks(self, source, state, checkpoint)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("max_cardinality", self.max_cardinality, at_least=1)
-        is_two_step = isinstance(self.focal_sets, str) and self.focal_sets == "two-step"
-        if is_two_step and self.max_cardinality == 1:
+        if self._has_two_steps and self.max_cardinality == 1:
             raise ValueError(
                 "max_cardinality must be at least 2 for focal_sets='two-step', got 1"
             )
         check_number("gamma", self.gamma, at_least=0)
         check_number("beta", self.beta, above=1)
 
-    def _first_focal_sets(self):
-        focal_sets = super()._first_focal_sets()
+    def _first_focal_sets(self) -> FocalSets:
+        focal_sets = self._focal_sets_of(self.n_clusters)
         size = focal_sets.cardinality
         is_kept = (size <= self.max_cardinality) | (size == self.n_clusters)
         if is_kept.all():
@@ -240,7 +255,7 @@ default="k-means++"
         ]
         return FocalSets(self.n_clusters, tuple(kept))
 
-    def _model(self, focal_sets, delta):
+    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
         return ccm_model(focal_sets, self.gamma, self.beta, delta)
 
 

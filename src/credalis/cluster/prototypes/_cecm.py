@@ -1,21 +1,40 @@
 """CECM: constrained evidential c-means."""
 
 from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice, check_number
+from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import fit
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._side_information import Transformer
 from credalis.cluster.prototypes._cecm_masses import (
     PENALTIES,
     ConstrainedObjects,
     penalty,
 )
-from credalis.cluster.prototypes._clusterer import PrototypeClusterer
+from credalis.cluster.prototypes._clusterer import (
+    MassUpdate,
+    PrototypeClusterer,
+    PrototypeProblem,
+    PrototypeStep,
+)
 from credalis.network import SideInformation
-from credalis.objectives._mass_costs import masses_from_costs
-from credalis.objectives._prototypes import costs, ecm_model, moments, sweep
-from credalis.optimize import iterate
+from credalis.objectives import (
+    PrototypeModel,
+    PrototypeMoments,
+    SetPrototypes,
+    ecm_model,
+    masses_from_costs,
+    prototype_costs,
+    prototype_moments,
+)
+from credalis.optimize import Trace, iterate
+
+Array = NDArray[np.float64]
 
 # The masses of constrained objects are updated at most so often for the same
 # prototypes, or until their cost stands still to this degree.
@@ -152,27 +171,29 @@ default="k-means++"
     '{1}'
     """
 
+    _words = "objects were compared with centres, respecting what is known about pairs"
     _collapse_advice = "Raise alpha, it is {alpha:g}, or use fewer focal sets"
     _uses_pairs = True
+    _needs_side_information = True
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        focal_sets="auto",
-        metric="euclidean",
-        alpha=1.0,
-        delta="auto",
-        constraint_weight=0.5,
-        penalty="symmetric",
-        init="k-means++",
-        n_init="auto",
-        max_iter=500,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        metric: str | Transformer = "euclidean",
+        alpha: float = 1.0,
+        delta: float | str = "auto",
+        constraint_weight: float = 0.5,
+        penalty: str = "symmetric",
+        init: str | ArrayLike = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.metric = metric
@@ -188,7 +209,15 @@ default="k-means++"
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, partial_labels=None, must_link=None, cannot_link=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        partial_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -217,7 +246,7 @@ default="k-means++"
         )
         return self
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, at_least=0)
         check_choice("penalty", self.penalty, PENALTIES)
@@ -227,10 +256,12 @@ default="k-means++"
                 f"constraint_weight must be below 1, got {self.constraint_weight!r}"
             )
 
-    def _model(self, focal_sets, delta):
+    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
         return ecm_model(focal_sets, self.alpha, 2.0, delta)
 
-    def _sweep(self, problem, model):
+    def _mass_update(
+        self, problem: PrototypeProblem, model: PrototypeModel
+    ) -> MassUpdate:
         information = problem.information
         objects = constrained_objects(information)
         is_free = np.ones(len(problem.X), dtype=bool)
@@ -245,34 +276,42 @@ default="k-means++"
             len(information.cannot_link),
         )
 
-        def update(where, held):
-            unconstrained = costs(bound, where, model)
-            if held is None:
-                held = masses_from_costs(unconstrained, 2.0).T
+        def update(
+            sets: SetPrototypes, kept: Array | None
+        ) -> tuple[PrototypeMoments, Array]:
+            unconstrained = prototype_costs(bound, sets, model)
+            if kept is None:
+                kept = masses_from_costs(unconstrained, 2.0).T
             quadratic = scale * unconstrained.T
 
-            def improve(masses):
+            def improve(masses: Array) -> tuple[Array, float]:
                 masses = objects.improved(masses, quadratic, cost)
                 value = np.vdot(masses**2, quadratic) + objects.value(masses, cost)
-                return masses, value
+                return masses, float(value)
 
-            held = iterate(
-                improve, held, tol=_SWEEP_TOLERANCE, max_iter=_MAX_SWEEPS
+            masses = iterate(
+                improve, kept, tol=_SWEEP_TOLERANCE, max_iter=_MAX_SWEEPS
             ).state
-            sums = sweep(free, where, model) + moments(bound, held, where, model)
-            loss = scale * sums.loss + objects.value(held, cost)
-            return replace(sums, loss=loss), held
+            sums = prototype_moments(free, sets, model)
+            sums += prototype_moments(bound, sets, model, masses)
+            loss = scale * sums.loss + objects.value(masses, cost)
+            return replace(sums, loss=loss), masses
 
         return update
 
-    def _solution(self, problem, model, trace):
+    def _solution(
+        self,
+        problem: PrototypeProblem,
+        model: PrototypeModel,
+        trace: Trace[PrototypeStep],
+    ) -> Solution:
         solution = super()._solution(problem, model, trace)
         rows = constrained_objects(problem.information).rows
-        solution.masses[rows] = trace.state.held
+        solution.masses[rows] = trace.state.kept_masses
         solution.other["constrained_rows_"] = rows
         return solution
 
-    def _fitted_masses(self, X, solution):
+    def _fitted_masses(self, X: Array, solution: Solution) -> Array:
         masses = self._predict_masses(X)
         rows = self.constrained_rows_
         masses[rows] = solution.masses[rows]

@@ -3,10 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from sklearn.cluster import kmeans_plusplus
 
@@ -18,6 +18,7 @@ from credalis._checks import (
     check_squarable,
     shown,
 )
+from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
@@ -26,20 +27,22 @@ from credalis.cluster._framework._warnings import warn_of_collapse
 from credalis.cluster._inputs._peaks import belief_peaks
 from credalis.cluster._inputs._scale import robust_scale
 from credalis.cluster._inputs._side_information import (
+    Transformer,
     fit_transformer,
     refuse_unused,
     side_information,
+    transformed,
 )
-from credalis.cluster.prototypes._adaptive_metric import MetricSpace
 from credalis.network import SideInformation
-from credalis.objectives._prototypes import (
-    Moments,
-    Places,
+from credalis.objectives import (
+    MetricSpace,
     PrototypeModel,
+    PrototypeMoments,
+    SetPrototypes,
     cluster_scatters,
-    masses,
-    places,
-    sweep,
+    prototype_masses,
+    prototype_moments,
+    set_prototypes,
     updated_centers,
 )
 from credalis.optimize import Trace, iterate
@@ -50,7 +53,7 @@ METRICS = ("euclidean", "adaptive")
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class PrototypeProblem:
     """What all starts share.
 
     Attributes
@@ -76,25 +79,30 @@ class Problem:
     start: Array | None
     candidates: Array | None
     space: MetricSpace | None
-    transformer: Any
+    transformer: Transformer | None
     information: SideInformation
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class PrototypeStep:
     """Prototypes and metrics at which the loss is known, and those of the next step.
 
-    ``held`` are masses that the next step needs; None if it computes all afresh.
+    ``kept_masses`` are masses that the next step starts from; None if it computes all
+    afresh.
     """
 
     centers: Array
     metrics: Array | None
     next_centers: Array
     next_metrics: Array | None
-    held: Array | None = None
+    kept_masses: Array | None = None
 
 
-Sweep = Callable[[Places, Array | None], tuple[Moments, Array | None]]
+# From prototypes, and masses that the step before has kept, to sums over the objects
+# and masses to keep.
+MassUpdate = Callable[
+    [SetPrototypes, Array | None], tuple[PrototypeMoments, Array | None]
+]
 
 
 class PrototypeClusterer(BaseCredalClusterer):
@@ -104,15 +112,34 @@ class PrototypeClusterer(BaseCredalClusterer):
     """
 
     _outlier_advice = "increase delta"
-    _inits: tuple[str, ...] = ("k-means++", "peaks")
-    _uses_pairs = False
-    _moves_centers = True
+    _inits: ClassVar[tuple[str, ...]] = ("k-means++", "peaks")
+    _moves_centers: ClassVar[bool] = True
+
+    n_clusters: int
+    metric: str | Transformer
+    delta: float | str
+    init: str | ArrayLike
+    max_iter: int
+    tol: float
+
+    centers_: Array
+    metrics_: Array | None
+    delta_: float
+    transformer_: Transformer | None
 
     @abstractmethod
     def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
         """What is minimised."""
 
-    def fit(self, X, y=None, *, partial_labels=None, must_link=None, cannot_link=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        partial_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
         """Cluster the rows of X.
 
         Labels and pairs are for a transformer as `metric` that learns from them; they
@@ -143,11 +170,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         )
         return self
 
-    @property
-    def _is_adaptive(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "adaptive"
-
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if not isinstance(self.delta, str):
             check_squarable("delta", self.delta)
@@ -164,15 +187,17 @@ class PrototypeClusterer(BaseCredalClusterer):
                     f"{shown(self.metric)}"
                 )
 
-    def _has_fixed_order(self, problem):
+    def _has_fixed_order(self, problem: PrototypeProblem | None) -> bool:
         return not isinstance(self.init, str)
 
-    def _n_starts(self, problem):
+    def _n_starts(self, problem: PrototypeProblem) -> int:
         if isinstance(self.n_init, str) and problem.start is not None:
             return 1
         return super()._n_starts(problem)
 
-    def _prepare(self, X, rng, **given):
+    def _prepare(
+        self, X: Array, rng: np.random.RandomState, **given: Any
+    ) -> PrototypeProblem:
         information = side_information(
             **given,
             n_samples=len(X),
@@ -180,9 +205,9 @@ class PrototypeClusterer(BaseCredalClusterer):
             label_weight=0.0,
             constraint_weight=0.0,
         )
-        transformer = None
+        transformer, space = None, None
         if isinstance(self.metric, str):
-            refuse_unused(self, information, uses_pairs=self._uses_pairs)
+            refuse_unused(self, information)
         else:
             transformer = fit_transformer(self.metric, X, rng, information)
         Z = transformed(transformer, X)
@@ -193,15 +218,18 @@ class PrototypeClusterer(BaseCredalClusterer):
             scale = robust_scale(Z, self.n_clusters, rng)
             candidates = Z[scale.is_near]
             delta = scale.distance if isinstance(delta, str) else delta
-        space = MetricSpace.of(Z) if self._is_adaptive else None
-        return Problem(
+        if isinstance(self.metric, str) and self.metric == "adaptive":
+            space = MetricSpace.of(Z)
+        return PrototypeProblem(
             Z, float(delta), start, candidates, space, transformer, information
         )
 
-    def _fixed_start(self, X, Z, transformer):
+    def _fixed_start(
+        self, X: Array, Z: Array, transformer: Transformer | None
+    ) -> Array | None:
         """Prototypes that do not depend on chance, None if the start is random."""
         if isinstance(self.init, str):
-            return self._peaks(Z) if self.init == "peaks" else None
+            return Z[self._peaks(Z)] if self.init == "peaks" else None
         centers = check_numbers("init", self.init)
         if centers.shape != (self.n_clusters, X.shape[1]):
             raise ValueError(
@@ -210,10 +238,19 @@ class PrototypeClusterer(BaseCredalClusterer):
             )
         return transformed(transformer, check_finite("init", centers))
 
-    def _peaks(self, X):
-        return X[belief_peaks(X, self.n_clusters)]
+    def _peaks(self, X: Array) -> NDArray[np.intp]:
+        """Row numbers of the belief peaks."""
+        return belief_peaks(X, self.n_clusters)
 
-    def _solve(self, problem, focal_sets, rng, *, previous, report):
+    def _solve(
+        self,
+        problem: PrototypeProblem,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        *,
+        previous: Solution | None,
+        report: Report,
+    ) -> Solution:
         model = self._model(focal_sets, problem.delta)
         start, metrics = problem.start, None
         if previous is not None:
@@ -223,12 +260,13 @@ class PrototypeClusterer(BaseCredalClusterer):
             start, _ = kmeans_plusplus(
                 problem.candidates, self.n_clusters, random_state=rng
             )
+        assert start is not None
         if problem.space is not None and metrics is None:
             metrics = np.tile(np.eye(start.shape[1]), (len(start), 1, 1))
-        trace = descend(
-            State(start, metrics, start, metrics),
+        trace = alternate(
+            PrototypeStep(start, metrics, start, metrics),
             model,
-            self._sweep(problem, model),
+            self._mass_update(problem, model),
             problem.space,
             moves_centers=self._moves_centers,
             tol=self.tol,
@@ -237,14 +275,21 @@ class PrototypeClusterer(BaseCredalClusterer):
         )
         return self._solution(problem, model, trace)
 
-    def _sweep(self, problem: Problem, model: PrototypeModel) -> Sweep:
-        """The mass update over all objects."""
-        return lambda where, held: (sweep(problem.X, where, model), None)
+    def _mass_update(
+        self, problem: PrototypeProblem, model: PrototypeModel
+    ) -> MassUpdate:
+        """The masses of all objects for given prototypes."""
+        return lambda sets, kept: (prototype_moments(problem.X, sets, model), None)
 
-    def _solution(self, problem, model, trace):
-        return solution_at(trace, problem.X, model, problem.transformer)
+    def _solution(
+        self,
+        problem: PrototypeProblem,
+        model: PrototypeModel,
+        trace: Trace[PrototypeStep],
+    ) -> Solution:
+        return prototype_solution(trace, problem.X, model, problem.transformer)
 
-    def _check_solution(self, problem, solution):
+    def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> None:
         separation = pdist(solution.per_cluster["centers_"]).max(initial=0.0)
         warn_of_collapse(
             self,
@@ -253,7 +298,7 @@ class PrototypeClusterer(BaseCredalClusterer):
             is_collapsing=self._is_collapsing(problem, solution),
         )
 
-    def _is_collapsing(self, problem, solution):
+    def _is_collapsing(self, problem: PrototypeProblem, solution: Solution) -> bool:
         """Whether all prototypes at one point would cost no more.
 
         The last steps to that point are many and gain little: the stopping rule usually
@@ -264,41 +309,43 @@ class PrototypeClusterer(BaseCredalClusterer):
         model = self._model(self.focal_sets_, problem.delta)
         centers = np.empty_like(self.centers_)
         centers[:] = self.centers_.mean(axis=0)
-        sums, _ = self._sweep(problem, model)(
-            places(centers, self.metrics_, model), None
+        sums, _ = self._mass_update(problem, model)(
+            set_prototypes(centers, self.metrics_, model), None
         )
         return sums.loss <= solution.trace.loss
 
-    def _predict_masses(self, X):
+    def _predict_masses(self, X: Array) -> Array:
         model = self._model(self.focal_sets_, self.delta_)
-        where = places(self.centers_, self.metrics_, model)
-        return masses(transformed(self.transformer_, X), where, model)
+        sets = set_prototypes(self.centers_, self.metrics_, model)
+        return prototype_masses(transformed(self.transformer_, X), sets, model)
 
 
-def descend(
-    start: State,
+def alternate(
+    start: PrototypeStep,
     model: PrototypeModel,
-    update_masses: Sweep,
+    update_masses: MassUpdate,
     space: MetricSpace | None,
     *,
     moves_centers: bool,
     tol: float,
     max_iter: int,
-    report: Callable[[int, float], None] | None = None,
-    begin: Callable[[State], None] | None = None,
-) -> Trace[State]:
+    report: Report | None = None,
+    begin: Callable[[PrototypeStep], None] | None = None,
+) -> Trace[PrototypeStep]:
     """Masses, prototypes and metrics in turn, each exactly, so that J never increases.
 
     The loss of an iteration is J at its prototypes, its metrics and the masses that
-    fit them best. ``begin`` is called with the state that an iteration starts from,
+    fit them best. ``begin`` is called with the step that an iteration starts from,
     after its masses have been updated.
     """
 
-    def step(state: State) -> tuple[State, float]:
-        centers, metrics = state.next_centers, state.next_metrics
-        sums, held = update_masses(places(centers, metrics, model), state.held)
+    def iteration(before: PrototypeStep) -> tuple[PrototypeStep, float]:
+        centers, metrics = before.next_centers, before.next_metrics
+        sums, kept_masses = update_masses(
+            set_prototypes(centers, metrics, model), before.kept_masses
+        )
         if begin is not None:
-            begin(state)
+            begin(before)
         moved = centers
         if moves_centers:
             moved = updated_centers(sums, model, centers, metrics)
@@ -306,13 +353,16 @@ def descend(
         if space is not None and metrics is not None:
             scatters = cluster_scatters(sums, model, centers, moved)
             adapted = space.metrics(scatters, metrics)
-        return State(centers, metrics, moved, adapted, held), sums.loss
+        return PrototypeStep(centers, metrics, moved, adapted, kept_masses), sums.loss
 
-    return iterate(step, start, tol=tol, max_iter=max_iter, report=report)
+    return iterate(iteration, start, tol=tol, max_iter=max_iter, report=report)
 
 
-def solution_at(
-    trace: Trace[State], X: Array, model: PrototypeModel, transformer: Any
+def prototype_solution(
+    trace: Trace[PrototypeStep],
+    X: Array,
+    model: PrototypeModel,
+    transformer: Transformer | None,
 ) -> Solution:
     """The masses of objects at the last prototypes, and fitted attributes."""
     centers, metrics = trace.state.centers, trace.state.metrics
@@ -323,16 +373,9 @@ def solution_at(
     else:
         per_cluster["metrics_"] = metrics
     return Solution(
-        masses(X, places(centers, metrics, model), model),
+        prototype_masses(X, set_prototypes(centers, metrics, model), model),
         trace,
         per_cluster=per_cluster,
         other=other,
         is_interrupted=trace.interrupted,
     )
-
-
-def transformed(transformer: Any, X: Array) -> Array:
-    """X in the space of the transformer, X itself without one."""
-    if transformer is None:
-        return X
-    return np.asarray(transformer.transform(X), dtype=np.float64)

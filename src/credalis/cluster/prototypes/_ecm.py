@@ -1,10 +1,20 @@
 """ECM: evidential c-means."""
 
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from credalis._checks import check_number
-from credalis.cluster._framework._fit import fit
+from credalis.belief import FocalSets
+from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._fit import Outcome, fit
+from credalis.cluster._inputs._side_information import Transformer
 from credalis.cluster.prototypes._blocks import start_blocks, train_blocks
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
-from credalis.objectives._prototypes import ecm_model
+from credalis.objectives import PrototypeModel, ecm_model
+from credalis.sources import Source
 
 
 class ECM(PrototypeClusterer):
@@ -113,25 +123,30 @@ default="k-means++"
     ('Ω', '∅')
     """
 
+    _words = (
+        "objects were compared with the centres of clusters and of sets of clusters"
+    )
+    _variants: ClassVar = {"ECM": {}, "ECM-bp": {"init": "peaks"}}
+    _is_for_many_rows = True
     _reads_blocks = True
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        focal_sets="auto",
-        metric="euclidean",
-        alpha=1.0,
-        beta=2.0,
-        delta="auto",
-        init="k-means++",
-        n_init="auto",
-        max_iter=500,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        metric: str | Transformer = "euclidean",
+        alpha: float = 1.0,
+        beta: float = 2.0,
+        delta: float | str = "auto",
+        init: str | ArrayLike = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.metric = metric
@@ -148,14 +163,14 @@ default="k-means++"
 
     def fit(
         self,
-        X,
-        y=None,
+        X: ArrayLike | Source,
+        y: Any = None,
         *,
-        partial_labels=None,
-        must_link=None,
-        cannot_link=None,
-        checkpoint=None,
-    ):
+        partial_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    ) -> Self:
         """Cluster the rows of X.
 
         Labels and pairs are for a transformer as `metric` that learns from them; they
@@ -191,16 +206,20 @@ default="k-means++"
         )
         return self
 
-    def _start_blocks(self, sample, seeds):
+    def _start_blocks(
+        self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
+    ) -> dict[str, Any]:
         return start_blocks(self, sample, seeds)
 
-    def _train_blocks(self, source, state, checkpoint):
+    def _train_blocks(
+        self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None
+    ) -> Outcome:
         return train_blocks(self, source, state, checkpoint)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, at_least=0)
         check_number("beta", self.beta, above=1)
 
-    def _model(self, focal_sets, delta):
+    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
         return ecm_model(focal_sets, self.alpha, self.beta, delta)

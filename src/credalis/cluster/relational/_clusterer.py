@@ -2,16 +2,20 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
 from credalis._checks import check_choice, check_number, check_squarable
 from credalis.cluster._framework._estimator import BaseCredalClusterer
-from credalis.cluster._inputs._geometry import attribute_geometry
+from credalis.cluster._inputs._geometry import (
+    Metric,
+    attribute_geometry,
+    check_not_negative,
+)
 from credalis.cluster._inputs._medoids import (
     Core,
     check_rows,
@@ -20,11 +24,12 @@ from credalis.cluster._inputs._medoids import (
     objects_near,
     settled_medoids,
 )
+from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.dissimilarity import check_dissimilarities
-from credalis.objectives._mass_costs import (
-    masses_from_costs,
-    row_blocks,
-)
+from credalis.objectives import masses_from_costs, row_blocks
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 # New objects count as no farther away than this, so that weighted sums stay finite.
 _FARTHEST = np.finfo(np.float64).max / 4
@@ -50,15 +55,15 @@ class RelationalProblem:
         Distance to noise.
     """
 
-    matrix: NDArray[np.float64]
-    points: NDArray[np.float64] | None
-    metric: Any
-    transformer: Any
+    matrix: Array
+    points: Array | None
+    metric: Metric
+    transformer: Transformer | None
     start: NDArray[Any] | None
-    candidates: NDArray[np.intp]
+    candidates: Indices
     delta: float
 
-    def fitted(self, rows: NDArray[np.intp]) -> dict[str, Any]:
+    def fitted(self, rows: Indices) -> dict[str, Any]:
         """Attributes that give the dissimilarities of new objects to some rows."""
         return {
             "metric_": self.metric,
@@ -69,7 +74,7 @@ class RelationalProblem:
         }
 
 
-class BaseRelationalClusterer(BaseCredalClusterer):
+class RelationalClusterer(BaseCredalClusterer):
     """Base of RECM, ECMdd and MECM: one matrix of dissimilarities, prototypes.
 
     A subclass says what a start does (`_solve`), what delta adapts to
@@ -77,7 +82,23 @@ class BaseRelationalClusterer(BaseCredalClusterer):
     """
 
     _outlier_advice = "increase delta"
-    _inits: tuple[str, ...] = ("k-means++", "random")
+    _inits: ClassVar[tuple[str, ...]] = ("k-means++", "random")
+
+    n_clusters: int
+    metric: Metric
+    symmetrize: bool
+    alpha: float
+    beta: float
+    delta: float | str
+    init: str | ArrayLike
+    max_iter: int
+    tol: float
+
+    metric_: Metric
+    transformer_: Transformer | None
+    references_: Indices
+    reference_points_: Array | None
+    delta_: float
 
     @property
     def _squares(self) -> bool:
@@ -90,28 +111,36 @@ class BaseRelationalClusterer(BaseCredalClusterer):
         return False
 
     @abstractmethod
-    def _automatic_delta(self, matrix: NDArray[np.float64], core: Core) -> float:
+    def _automatic_delta(self, matrix: Array, core: Core) -> float:
         """The distance to noise that suits the data."""
 
     @abstractmethod
-    def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _costs(self, values: Array) -> Array:
         """Cost of a unit of mass, (n_focal_sets, n_new).
 
         ``values`` holds dissimilarities to the references, (n_references, n_new).
         """
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_cost_parameters(self)
+        check_number("alpha", self.alpha, at_least=0)
+        check_number("beta", self.beta, above=1)
+        if not isinstance(self.delta, str):
+            check_squarable("delta", self.delta)
+        else:
+            check_choice("delta", self.delta, ("auto",))
         if isinstance(self.init, str):
             check_choice("init", self.init, self._inits)
 
-    def _has_fixed_order(self, problem):
+    def _has_fixed_order(self, problem: RelationalProblem) -> bool:
         return not isinstance(self.init, str)
 
-    def _prepare(self, X, rng, **side_information):
+    def _prepare(
+        self, X: Array, rng: np.random.RandomState, **given: Any
+    ) -> RelationalProblem:
         start = None if isinstance(self.init, str) else self._check_init(len(X))
-        points, metric, transformer = None, self.metric, None
+        points, metric = None, self.metric
+        transformer: Transformer | None = None
         if self._is_precomputed:
             matrix = check_dissimilarities(X, symmetrize=bool(self.symmetrize))
             if self._squares:
@@ -149,7 +178,7 @@ class BaseRelationalClusterer(BaseCredalClusterer):
         """The starting point the user gives: row numbers of objects."""
         return check_rows(np.asarray(self.init), n_samples, self.n_clusters)
 
-    def _seeds(self, problem, rng) -> NDArray[np.intp]:
+    def _seeds(self, problem: RelationalProblem, rng: np.random.RandomState) -> Indices:
         """Row numbers of the objects that a run starts from."""
         if problem.start is not None:
             return problem.start
@@ -160,15 +189,10 @@ class BaseRelationalClusterer(BaseCredalClusterer):
             return settled_medoids(problem.matrix, seeds)
         return seeds
 
-    def _predict_masses(self, X):
+    def _predict_masses(self, X: Array) -> Array:
         if self.reference_points_ is None:
-            if X.min() < 0:
-                raise ValueError(
-                    "X must hold no negative dissimilarities, the smallest is "
-                    f"{X.min():.3g}"
-                )
-        elif self.transformer_ is not None:
-            X = np.asarray(self.transformer_.transform(X), dtype=np.float64)
+            check_not_negative(X)
+        X = transformed(self.transformer_, X)
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in row_blocks(len(X), max(masses.shape[1], len(self.references_))):
             with np.errstate(over="ignore"):
@@ -177,7 +201,7 @@ class BaseRelationalClusterer(BaseCredalClusterer):
             masses[rows] = masses_from_costs(costs, self.beta).T
         return masses
 
-    def _to_references(self, X):
+    def _to_references(self, X: Array) -> Array:
         """Dissimilarities of new objects to the references, (n_new, n_references)."""
         if self.reference_points_ is not None:
             return dissimilarities(
@@ -186,23 +210,15 @@ class BaseRelationalClusterer(BaseCredalClusterer):
         values = X[:, self.references_]
         return np.square(values, out=values) if self._squares else values
 
+    def _among_references(self, rows: Indices) -> Indices:
+        """Where rows are among the references; anywhere for those that are not."""
+        return np.searchsorted(self.references_, rows)
 
-def dissimilarities(
-    X: NDArray[np.float64], Y: NDArray[np.float64], metric: Any, *, squared: bool
-) -> NDArray[np.float64]:
+
+def dissimilarities(X: Array, Y: Array, metric: Metric, *, squared: bool) -> Array:
     """Dissimilarities of the rows of X and Y, or their squares, (n_X, n_Y)."""
     if isinstance(metric, str) and metric == "euclidean":
         # From differences, so that equal points are at 0.
         return cdist(X, Y, "sqeuclidean" if squared else "euclidean")
     values = pairwise_distances(X, None if Y is X else Y, metric=metric)
     return np.square(values, out=values) if squared else values
-
-
-def check_cost_parameters(estimator: Any) -> None:
-    """Check alpha, beta and delta of an estimator."""
-    check_number("alpha", estimator.alpha, at_least=0)
-    check_number("beta", estimator.beta, above=1)
-    if not isinstance(estimator.delta, str):
-        check_squarable("delta", estimator.delta)
-    else:
-        check_choice("delta", estimator.delta, ("auto",))

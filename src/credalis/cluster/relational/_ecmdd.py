@@ -1,14 +1,36 @@
 """ECMdd: evidential c-medoids."""
 
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from credalis._checks import check_choice, check_number
-from credalis.cluster.relational._medoid_clusterer import BaseMedoidClusterer
-from credalis.cluster.relational._single_medoids import SingleMedoids
-from credalis.cluster.relational._weighted_medoids import WeightedMedoids
+from credalis._progress import Report
+from credalis._warnings import warn_experimental
+from credalis.belief import FocalSets
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._framework._warnings import warn_of_collapse
+from credalis.cluster._inputs._geometry import Metric
+from credalis.cluster._inputs._medoids import Core
+from credalis.cluster.relational._clusterer import (
+    RelationalClusterer,
+    RelationalProblem,
+)
+from credalis.cluster.relational._ecmdd_prototypes import (
+    SingleMedoids,
+    WeightedMedoids,
+    single_distances,
+)
+from credalis.cluster.relational._medoid_descent import (
+    MedoidDescent,
+    MedoidPrototypes,
+)
 
 PROTOTYPES = ("single", "weighted")
 
 
-class ECMdd(BaseMedoidClusterer):
+class ECMdd(RelationalClusterer):
     """Evidential c-medoids: objects as prototypes, for any dissimilarities.
 
     Minimises
@@ -143,31 +165,39 @@ default="k-medoids"
     (array([1, 4]), array([0, 0, 0, 1, 1, 1]))
     """
 
+    _words = "objects were compared with objects that represent the clusters"
+    _variants: ClassVar = {"sECMdd": {}, "wECMdd": {"prototypes": "weighted"}}
+    _inits = ("k-medoids", "k-means++", "random")
+
+    medoids_: NDArray[np.intp]
+    set_medoids_: NDArray[np.intp]
+    weights_: NDArray[np.float64]
+
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        prototypes="single",
-        focal_sets="auto",
-        metric="euclidean",
-        symmetrize=False,
-        alpha=2.0,
-        beta=1.2,
-        delta="auto",
-        delta_exponent=2,
-        eta=1.0,
-        gamma=1.0,
-        psi=1.2,
-        xi=5.0,
-        zeta=0.0,
-        init="k-medoids",
-        n_init="auto",
-        max_iter=200,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        prototypes: str = "single",
+        focal_sets: str | FocalSets = "auto",
+        metric: Metric = "euclidean",
+        symmetrize: bool = False,
+        alpha: float = 2.0,
+        beta: float = 1.2,
+        delta: float | str = "auto",
+        delta_exponent: int = 2,
+        eta: float = 1.0,
+        gamma: float = 1.0,
+        psi: float = 1.2,
+        xi: float = 5.0,
+        zeta: float = 0.0,
+        init: str | ArrayLike = "k-medoids",
+        n_init: int | str = "auto",
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.prototypes = prototypes
         self.focal_sets = focal_sets
@@ -190,11 +220,7 @@ default="k-medoids"
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _delta_exponent(self):
-        return float(self.delta_exponent)
-
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("prototypes", self.prototypes, PROTOTYPES)
         check_number("eta", self.eta, above=0)
@@ -207,20 +233,54 @@ default="k-medoids"
                 f"delta_exponent must be 1 or 2, got {self.delta_exponent!r}"
             )
 
-    def _model(self):
-        if self.prototypes == "single":
-            return SingleMedoids(self.eta, self.gamma)
-        return WeightedMedoids(self.psi, self.xi, self.zeta)
-
-    def _fitted_prototypes(self, solution):
-        name = "medoids_" if self.prototypes == "single" else "weights_"
-        return solution.per_cluster[name]
-
-    def _open_point(self):
-        if self.prototypes == "single" or self.focal_sets_.cardinality.max() == 1:
-            return None
-        return (
-            "ECMdd(prototypes='weighted')",
-            "the weights of sets of clusters could not be confirmed from the "
-            "literature, see xi and zeta",
+    @property
+    def _descent(self) -> MedoidDescent:
+        prototypes: MedoidPrototypes = SingleMedoids(self.eta, self.gamma)
+        if self.prototypes == "weighted":
+            prototypes = WeightedMedoids(self.psi, self.xi, self.zeta)
+        return MedoidDescent(
+            prototypes, self.alpha, self.beta, float(self.delta_exponent)
         )
+
+    def _automatic_delta(self, matrix: NDArray[np.float64], core: Core) -> float:
+        return self._descent.automatic_delta(matrix, core)
+
+    def _solve(
+        self,
+        problem: RelationalProblem,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        *,
+        previous: Solution | None,
+        report: Report,
+    ) -> Solution:
+        return self._descent.solve(
+            problem,
+            focal_sets,
+            self._seeds(problem, rng) if previous is None else previous,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            report=report,
+        )
+
+    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> None:
+        warn_of_collapse(self, *self._descent.separation(problem, solution))
+        if self.prototypes == "weighted" and self.focal_sets_.cardinality.max() > 1:
+            warn_experimental(
+                "ECMdd(prototypes='weighted')",
+                "the weights of sets of clusters could not be confirmed from the "
+                "literature, see xi and zeta",
+            )
+
+    def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        descent, focal_sets = self._descent, self.focal_sets_
+        if self.prototypes == "weighted":
+            distances = descent.prototypes.distances(values, self.weights_, focal_sets)
+        else:
+            distances = single_distances(
+                values[self._among_references(self.medoids_)],
+                values[self._among_references(self.set_medoids_)],
+                focal_sets,
+                self.gamma,
+            )
+        return descent.costs(distances, focal_sets, self.delta_)

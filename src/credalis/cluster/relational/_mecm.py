@@ -1,15 +1,29 @@
 """MECM: median evidential c-means."""
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from credalis._checks import check_choice, check_number
-from credalis.cluster.relational._median import (
+from credalis._progress import Report
+from credalis._warnings import warn_experimental
+from credalis.belief import FocalSets
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._framework._warnings import warn_of_collapse
+from credalis.cluster._inputs._geometry import Metric
+from credalis.cluster._inputs._medoids import Core
+from credalis.cluster.relational._clusterer import (
+    RelationalClusterer,
+    RelationalProblem,
+)
+from credalis.cluster.relational._mecm_prototypes import (
     META_DISSIMILARITIES,
     UPDATE_TERMS,
     MedianMedoids,
 )
-from credalis.cluster.relational._medoid_clusterer import BaseMedoidClusterer
+from credalis.cluster.relational._medoid_descent import MedoidDescent
 
 
-class MECM(BaseMedoidClusterer):
+class MECM(RelationalClusterer):
     """Median evidential c-means: ECM with prototypes among the objects.
 
     Minimises
@@ -141,29 +155,36 @@ default="k-medoids"
     (array([1, 5]), 'Ω')
     """
 
+    _words = "objects were compared with objects that represent the clusters"
+    _inits = ("k-medoids", "k-means++", "random")
+
+    medoids_: NDArray[np.intp]
+    set_separations_: NDArray[np.float64]
+    set_medoids_: NDArray[np.intp]
+
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        focal_sets="auto",
-        metric="euclidean",
-        symmetrize=False,
-        alpha=1.0,
-        beta=2.0,
-        delta="auto",
-        gamma=0.5,
-        eta=1.0,
-        power=1,
-        meta_dissimilarity="mean",
-        update_terms="all",
-        init="k-medoids",
-        n_init="auto",
-        max_iter=100,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        metric: Metric = "euclidean",
+        symmetrize: bool = False,
+        alpha: float = 1.0,
+        beta: float = 2.0,
+        delta: float | str = "auto",
+        gamma: float = 0.5,
+        eta: float = 1.0,
+        power: int = 1,
+        meta_dissimilarity: str = "mean",
+        update_terms: str = "all",
+        init: str | ArrayLike = "k-medoids",
+        n_init: int | str = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.metric = metric
@@ -184,7 +205,7 @@ default="k-medoids"
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("gamma", self.gamma, at_least=0)
         check_number("eta", self.eta, above=0)
@@ -195,17 +216,53 @@ default="k-medoids"
         if check_number("power", self.power) not in (1, 2):
             raise ValueError(f"power must be 1 or 2, got {self.power!r}")
 
-    def _model(self):
+    @property
+    def _prototypes(self) -> MedianMedoids:
         return MedianMedoids(
             self.gamma, self.eta, self.power, self.meta_dissimilarity, self.update_terms
         )
 
-    def _fitted_prototypes(self, solution):
-        return solution.per_cluster["medoids_"]
+    @property
+    def _descent(self) -> MedoidDescent:
+        return MedoidDescent(self._prototypes, self.alpha, self.beta)
 
-    def _open_point(self):
-        return (
+    def _automatic_delta(self, matrix: NDArray[np.float64], core: Core) -> float:
+        return self._descent.automatic_delta(matrix, core)
+
+    def _solve(
+        self,
+        problem: RelationalProblem,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        *,
+        previous: Solution | None,
+        report: Report,
+    ) -> Solution:
+        return self._descent.solve(
+            problem,
+            focal_sets,
+            self._seeds(problem, rng) if previous is None else previous,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            report=report,
+        )
+
+    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> None:
+        warn_of_collapse(self, *self._descent.separation(problem, solution))
+        warn_experimental(
             "MECM",
             "its formulas could not be confirmed from the literature, see "
             "meta_dissimilarity, power and update_terms",
         )
+
+    def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        to_sets = None
+        if self.meta_dissimilarity == "prototype":
+            to_sets = values[self._among_references(self.set_medoids_)]
+        distances = self._prototypes.set_distances(
+            values[self._among_references(self.medoids_)],
+            to_sets,
+            self.set_separations_,
+            self.focal_sets_,
+        )
+        return self._descent.costs(distances, self.focal_sets_, self.delta_)

@@ -4,22 +4,29 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice, check_distributions, check_numbers
+from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._framework._warnings import warn_of_collapse
-from credalis.cluster._inputs._medoids import ordinary_value
-from credalis.cluster.relational._clusterer import BaseRelationalClusterer
-from credalis.objectives._mass_costs import (
+from credalis.cluster._inputs._geometry import Metric
+from credalis.cluster._inputs._medoids import Core, ordinary_value
+from credalis.cluster.relational._clusterer import (
+    RelationalClusterer,
+    RelationalProblem,
+)
+from credalis.objectives import (
+    cluster_shares,
+    ecm_centers,
     mass_weights,
     masses_from_costs,
     set_costs,
-    shares,
 )
-from credalis.objectives._prototypes import ecm_centers
 from credalis.optimize import iterate
+
+Array = NDArray[np.float64]
 
 # Squared distances to prototypes below this share of the mean dissimilarity count as
 # it: without points behind the dissimilarities they can be negative.
@@ -28,7 +35,7 @@ _FLOOR = 1e-10
 STOPPING = ("loss", "reference")
 
 
-class RECM(BaseRelationalClusterer):
+class RECM(RelationalClusterer):
     """Relational evidential c-means: ECM from dissimilarities alone.
 
     Minimises the objective of `ECM`
@@ -144,26 +151,32 @@ default="auto"
     ('Ω', '∅')
     """
 
+    _words = "objects were compared by their dissimilarities to the centres of clusters"
+
+    coefficients_: Array
+    products_: Array
+    floor_: float
+
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        focal_sets="auto",
-        metric="euclidean",
-        squared=False,
-        symmetrize=False,
-        alpha=1.0,
-        beta=1.5,
-        delta="auto",
-        init="k-means++",
-        stopping="loss",
-        n_init="auto",
-        max_iter=500,
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        metric: Metric = "euclidean",
+        squared: bool = False,
+        symmetrize: bool = False,
+        alpha: float = 1.0,
+        beta: float = 1.5,
+        delta: float | str = "auto",
+        init: str | ArrayLike = "k-means++",
+        stopping: str = "loss",
+        n_init: int | str = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.metric = metric
@@ -182,22 +195,22 @@ default="auto"
         self.verbose = verbose
 
     @property
-    def _squares(self):
+    def _squares(self) -> bool:
         return not self.squared
 
     @property
-    def _has_squares(self):
+    def _has_squares(self) -> bool:
         return True
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("stopping", self.stopping, STOPPING)
 
-    def _check_init(self, n_samples):
+    def _check_init(self, n_samples: int) -> NDArray[Any]:
         start = np.asarray(self.init)
         if start.ndim != 2:
             return super()._check_init(n_samples)
-        expected = (n_samples, len(self._first_focal_sets()))
+        expected = (n_samples, len(self._focal_sets_of(self.n_clusters)))
         if start.shape != expected:
             raise ValueError(
                 f"init must have shape (n_samples, n_focal_sets) = {expected} or "
@@ -205,37 +218,52 @@ default="auto"
             )
         return check_distributions("init", check_numbers("init", start))
 
-    def _automatic_delta(self, matrix, core):
+    def _automatic_delta(self, matrix: Array, core: Core) -> float:
         coefficients = core.shares
         products = coefficients @ matrix[core.objects]
         gram = coefficients @ products[:, core.objects].T
         squared = products - np.diagonal(gram)[:, None] / 2
         return np.sqrt(ordinary_value(squared.min(axis=0), matrix.mean() / 2))
 
-    def _solve(self, problem, focal_sets, rng, *, previous, report):
+    def _solve(
+        self,
+        problem: RelationalProblem,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        *,
+        previous: Solution | None,
+        report: Report,
+    ) -> Solution:
         matrix, floor = problem.matrix, _FLOOR * problem.matrix.mean()
-        settings = (focal_sets, self.alpha, problem.delta, floor)
 
-        def step(state):
-            coefficients = state.next_coefficients
+        def iteration(before: _RecmStep) -> tuple[_RecmStep, float]:
+            coefficients = before.next_coefficients
             products = coefficients @ matrix
-            costs = recm_costs(products, coefficients @ products.T, *settings)
+            costs = recm_costs(
+                products,
+                coefficients @ products.T,
+                focal_sets,
+                self.alpha,
+                problem.delta,
+                floor,
+            )
             masses = masses_from_costs(costs, self.beta)
             weights = mass_weights(masses, self.beta)
             next_coefficients = recm_coefficients(
                 weights, focal_sets, self.alpha, coefficients
             )
-            state = _State(coefficients, products, masses, next_coefficients)
-            return state, float(np.vdot(weights, costs))
+            after = _RecmStep(coefficients, products, masses, next_coefficients)
+            return after, float(np.vdot(weights, costs))
 
-        def masses_stand_still(before, after):
+        def masses_stand_still(before: _RecmStep, after: _RecmStep) -> bool:
             change = np.linalg.norm(after.masses - before.masses)
-            return change <= self.tol * after.masses.size
+            return bool(change <= self.tol * after.masses.size)
 
         start = self._start(problem, focal_sets, rng, previous)
+        unknown = np.empty((0, 0))
         trace = iterate(
-            step,
-            _State(start, None, None, start),
+            iteration,
+            _RecmStep(start, unknown, unknown, start),
             tol=self.tol,
             max_iter=self.max_iter,
             report=report,
@@ -253,7 +281,13 @@ default="auto"
             is_interrupted=trace.interrupted,
         )
 
-    def _start(self, problem, focal_sets, rng, previous):
+    def _start(
+        self,
+        problem: RelationalProblem,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        previous: Solution | None,
+    ) -> Array:
         """Coefficients to start with, (n_clusters, n_samples)."""
         if previous is not None:
             return previous.per_cluster["coefficients_"]
@@ -274,7 +308,7 @@ default="auto"
         weights = mass_weights(masses, self.beta)
         return recm_coefficients(weights, focal_sets, self.alpha, equal)
 
-    def _check_solution(self, problem, solution):
+    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> None:
         coefficients = solution.per_cluster["coefficients_"]
         gram = coefficients @ solution.per_cluster["products_"].T
         half_norms = np.diagonal(gram) / 2
@@ -283,7 +317,7 @@ default="auto"
             self, np.sqrt(max(separation, 0.0)), np.sqrt(problem.matrix.mean() / 2)
         )
 
-    def _costs(self, values):
+    def _costs(self, values: Array) -> Array:
         return recm_costs(
             self.coefficients_ @ values,
             self.coefficients_ @ self.products_.T,
@@ -295,23 +329,23 @@ default="auto"
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class _RecmStep:
     """The prototypes at which the loss is known, and those of the next step."""
 
-    coefficients: NDArray[np.float64]
-    products: Any
-    masses: Any
-    next_coefficients: NDArray[np.float64]
+    coefficients: Array
+    products: Array
+    masses: Array
+    next_coefficients: Array
 
 
 def recm_costs(
-    products: NDArray[np.float64],
-    gram: NDArray[np.float64],
+    products: Array,
+    gram: Array,
     focal_sets: FocalSets,
     alpha: float,
     delta: float,
     floor: float,
-) -> NDArray[np.float64]:
+) -> Array:
     """Cost of a unit of mass: |A_j|^alpha d_ij², and delta² for ∅.
 
     d_ij² = (D a_j)_i - a_jᵀ D a_j / 2, where a_j is the mean of the coefficients w_k of
@@ -334,7 +368,7 @@ def recm_costs(
     -------
     array of shape (n_focal_sets, n_samples)
     """
-    means = shares(focal_sets)
+    means = cluster_shares(focal_sets)
     squared = means @ products
     squared -= ((means @ gram) * means).sum(axis=1, keepdims=True) / 2
     np.maximum(squared, floor, out=squared)
@@ -342,11 +376,11 @@ def recm_costs(
 
 
 def recm_coefficients(
-    weights: NDArray[np.float64],
+    weights: Array,
     focal_sets: FocalSets,
     alpha: float,
-    previous: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    previous: Array,
+) -> Array:
     """Coefficients of the prototypes of the clusters, (n_clusters, n_samples).
 
     Those of ECM's prototypes as weighted means of the objects: what `ecm_centers` gives

@@ -1,5 +1,7 @@
 """EkNNclus: objects join the cluster that their neighbours vote for."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +16,13 @@ from credalis._neighbors import (
     check_metric,
     nearest_neighbors,
 )
+from credalis._progress import Report
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._geometry import attribute_geometry
+from credalis.cluster._inputs._geometry import Metric, attribute_geometry
+from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.cluster.votes._votes import (
     count_votes,
     disagreement,
@@ -30,6 +34,9 @@ from credalis.cluster.votes._votes import (
 )
 from credalis.dissimilarity import check_dissimilarities
 from credalis.optimize import iterate
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 # The number of neighbours is this many times √n, as in the published examples.
 _NEIGHBORS_PER_ROOT = 3.0
@@ -137,22 +144,33 @@ class EkNNclus(BaseCredalClusterer):
     True
     """
 
+    _words = "each object followed the votes of its nearest neighbours"
     _outlier_advice = "increase n_neighbors"
+
+    max_iter: int
+
+    assignments_: Indices
+    gamma_: float
+    metric_: Metric
+    n_clusters_: int
+    n_neighbors_: int
+    points_: Array | None
+    transformer_: Transformer | None
 
     def __init__(
         self,
         *,
-        n_neighbors="auto",
-        quantile=0.5,
-        exponent=1.0,
-        metric="euclidean",
-        symmetrize=False,
-        n_init="auto",
-        max_iter=100,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        n_neighbors: int | str = "auto",
+        quantile: float = 0.5,
+        exponent: float = 1.0,
+        metric: Metric = "euclidean",
+        symmetrize: bool = False,
+        n_init: int | str = "auto",
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.quantile = quantile
         self.exponent = exponent
@@ -164,11 +182,7 @@ class EkNNclus(BaseCredalClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _has_two_steps(self):
-        return False
-
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         if isinstance(self.n_neighbors, str):
             check_choice("n_neighbors", self.n_neighbors, ("auto",))
@@ -179,24 +193,26 @@ class EkNNclus(BaseCredalClusterer):
         if not hasattr(self.metric, "transform"):
             check_metric(self.metric)
 
-    def _check_n_clusters(self):
+    def _check_n_clusters(self) -> None:
         pass
 
-    def _check_enough_objects(self, X):
+    def _check_enough_objects(self, X: Array) -> None:
         if not isinstance(self.n_neighbors, str) and self.n_neighbors >= len(X):
             raise ValueError(
                 f"n_neighbors must be less than the number of objects, {len(X)}, got "
                 f"{self.n_neighbors}"
             )
 
-    def _first_focal_sets(self):
+    def _first_focal_sets(self) -> None:
         return None
 
-    def _has_fixed_order(self, problem):
+    def _has_fixed_order(self, problem: VoteProblem) -> bool:
         # The largest cluster comes first; `_solve` sees to it.
         return True
 
-    def _prepare(self, X, rng, **side_information):
+    def _prepare(
+        self, X: Array, rng: np.random.RandomState, **given: Any
+    ) -> VoteProblem:
         n_neighbors = self.n_neighbors
         if isinstance(n_neighbors, str):
             n_neighbors = round(_NEIGHBORS_PER_ROOT * np.sqrt(len(X)))
@@ -205,9 +221,9 @@ class EkNNclus(BaseCredalClusterer):
         neighbors, lengths = nearest_neighbors(space.objects, space.metric, n_neighbors)
         gamma = neighbor_scale(lengths, self.quantile, self.exponent)
         weights = evidence_weights(lengths, gamma, self.exponent)
-        return _Problem(space, neighbors, weights, gamma)
+        return VoteProblem(space, neighbors, weights, gamma)
 
-    def _space(self, X, rng):
+    def _space(self, X: Array, rng: np.random.RandomState) -> _Space:
         """The matrix of dissimilarities, or the points and their metric."""
         if self._is_precomputed:
             matrix = check_dissimilarities(X, symmetrize=self.symmetrize)
@@ -215,11 +231,19 @@ class EkNNclus(BaseCredalClusterer):
         geometry, transformer = attribute_geometry(X, self.metric, rng)
         return _Space(geometry.values, geometry.metric, transformer)
 
-    def _solve(self, problem, focal_sets, rng, *, previous, report):
+    def _solve(
+        self,
+        problem: VoteProblem,
+        focal_sets: FocalSets | None,
+        rng: np.random.RandomState,
+        *,
+        previous: Solution | None,
+        report: Report,
+    ) -> Solution:
         neighbors, weights = problem.neighbors, problem.weights
         everyone = np.arange(len(neighbors))
 
-        def step(labels):
+        def step(labels: Indices) -> tuple[Indices, float]:
             # A table of votes for very many clusters would take longer than to visit
             # all objects, of whom most then want to move anyhow.
             n_clusters = int(labels.max()) + 1
@@ -252,21 +276,20 @@ class EkNNclus(BaseCredalClusterer):
             is_interrupted=trace.interrupted,
         )
 
-    def _fitted_masses(self, X, solution):
+    def _fitted_masses(self, X: Array, solution: Solution) -> Array:
         return solution.masses
 
-    def _check_solution(self, problem, solution):
-        if solution.focal_sets.n_clusters == 1:
+    def _check_solution(self, problem: VoteProblem, solution: Solution) -> None:
+        if self.n_clusters_ == 1:
             warn_user(
                 f"all objects are in one cluster: lower n_neighbors, it was "
                 f"{self.n_neighbors_}, or quantile",
                 UserWarning,
             )
 
-    def _predict_masses(self, X):
+    def _predict_masses(self, X: Array) -> Array:
         search = NeighborSearch(self.points_, self.metric_)
-        if self.transformer_ is not None:
-            X = np.asarray(self.transformer_.transform(X), dtype=np.float64)
+        X = transformed(self.transformer_, X)
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in batches(len(X), self.n_neighbors_ + self.n_clusters_):
             neighbors, lengths = search.query(X[rows], self.n_neighbors_)
@@ -281,26 +304,26 @@ class EkNNclus(BaseCredalClusterer):
 class _Space:
     """Objects and how far they are from each other."""
 
-    objects: NDArray[np.float64]
-    metric: Any
-    transformer: Any
+    objects: Array
+    metric: Metric
+    transformer: Transformer | None
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class VoteProblem:
     """What all starts share."""
 
     space: _Space
-    neighbors: NDArray[np.intp]
-    weights: NDArray[np.float64]
+    neighbors: Indices
+    weights: Array
     gamma: float
 
 
 def _largest_first(
-    labels: NDArray[np.intp],
-    neighbors: NDArray[np.intp],
-    weights: NDArray[np.float64],
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    labels: Indices,
+    neighbors: Indices,
+    weights: Array,
+) -> tuple[Indices, Array]:
     """Labels and masses (n_samples, n_clusters + 1), numbered by decreasing size."""
     n_clusters = int(labels.max()) + 1
     votes = np.concatenate(
@@ -316,9 +339,7 @@ def _largest_first(
     return new_labels[labels], masses_from_votes(votes[:, order])
 
 
-def _with_empty_set(
-    masses: NDArray[np.float64], focal_sets: FocalSets
-) -> NDArray[np.float64]:
+def _with_empty_set(masses: Array, focal_sets: FocalSets) -> Array:
     """Masses of the clusters and Ω as masses of ∅, the clusters and Ω."""
     if focal_sets.n_clusters == 1:
         # The cluster is the frame.

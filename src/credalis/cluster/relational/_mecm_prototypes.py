@@ -1,22 +1,24 @@
-"""Objects as prototypes of clusters, found by trying all of them."""
+"""What stands for a cluster in MECM: an object, found by trying all of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._medoids import Core
-from credalis.cluster.relational._single_medoids import (
+from credalis.cluster.relational._medoid_descent import (
     medoid_separation,
-    position,
     set_medoids,
     single_update,
     weighted_sums,
 )
-from credalis.objectives._mass_costs import shares
+from credalis.objectives import cluster_shares
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 # Entries of one temporary array in the search for medoids.
 _BLOCK_ENTRIES = 2**14
@@ -31,7 +33,7 @@ META_DISSIMILARITIES = ("mean", "prototype")
 UPDATE_TERMS = ("all", "single")
 
 
-def total_differences(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+def total_differences(distances: Array) -> Array:
     """Σ_{k<l} |d_k - d_l| for each column, (n_clusters, n) → (n,)."""
     size = len(distances)
     # Sorted, d_(r) is added once for each smaller one, and subtracted for the others.
@@ -40,13 +42,13 @@ def total_differences(distances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def median_distances(
-    to_medoids: NDArray[np.float64],
-    first: NDArray[np.float64],
-    separations: NDArray[np.float64],
+    to_medoids: Array,
+    first: Array,
+    separations: Array,
     focal_sets: FocalSets,
     gamma: float,
     eta: float,
-) -> NDArray[np.float64]:
+) -> Array:
     """Dissimilarities of objects to sets of clusters.
 
     d_ik for one cluster; for several (gamma f_ij + ρ_ij min_k d_ik) / (gamma + 1), with
@@ -81,9 +83,7 @@ def median_distances(
     return distances
 
 
-def set_separations(
-    between: NDArray[np.float64], focal_sets: FocalSets
-) -> NDArray[np.float64]:
+def set_separations(between: Array, focal_sets: FocalSets) -> Array:
     """Σ_{k<l} τ(v_k, v_l) over the clusters of each set, (n_focal_sets,)."""
     members = focal_sets.membership.astype(np.float64)
     return ((members @ between) * members).sum(axis=1) / 2
@@ -98,38 +98,60 @@ class MedianMedoids:
     power: float
     meta: str
     terms: str
+    attribute: ClassVar[str] = "medoids_"
 
-    def start(self, matrix: NDArray[np.float64], seeds: NDArray[np.intp]) -> Any:
+    def start(self, matrix: Array, seeds: Indices) -> Indices:
         """The seeds themselves."""
         return seeds
 
-    def nearest(
-        self, matrix: NDArray[np.float64], core: Core, beta: float
-    ) -> NDArray[np.float64]:
+    def nearest(self, matrix: Array, core: Core, beta: float) -> Array:
         """Costs of the nearest prototype of a hard partition."""
         return matrix[core.medoids].min(axis=0) ** self.power
 
     def distances(
         self,
-        matrix: NDArray[np.float64],
-        prototypes: NDArray[np.intp],
+        matrix: Array,
+        prototypes: Indices,
         focal_sets: FocalSets,
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         """Dissimilarities of all objects to the sets, (n_focal_sets, n_samples)."""
         to_medoids = matrix[prototypes]
         separations = set_separations(to_medoids[:, prototypes], focal_sets)
         to_sets = self._to_sets(matrix, prototypes, focal_sets)
-        return self._distances(to_medoids, to_sets, separations, focal_sets)
+        return self.set_distances(to_medoids, to_sets, separations, focal_sets)
 
-    def _to_sets(self, matrix, medoids, focal_sets) -> NDArray[np.float64] | None:
+    def _to_sets(
+        self, matrix: Array, medoids: Indices, focal_sets: FocalSets
+    ) -> Array | None:
         """Dissimilarities to the objects that stand for the sets, if they count."""
         if self.meta == "mean":
             return None
         chosen = set_medoids(medoids, matrix[medoids], focal_sets, _MEAN_WEIGHT)
         return matrix[chosen]
 
-    def _distances(self, to_medoids, to_sets, separations, focal_sets):
-        first = shares(focal_sets) @ to_medoids if to_sets is None else to_sets
+    def set_distances(
+        self,
+        to_medoids: Array,
+        to_sets: Array | None,
+        separations: Array,
+        focal_sets: FocalSets,
+    ) -> Array:
+        """Dissimilarities to the sets, (n_focal_sets, n), from those to objects.
+
+        Parameters
+        ----------
+        to_medoids : array of shape (n_clusters, n)
+            Dissimilarities to the medoids of the clusters.
+        to_sets : array of shape (n_focal_sets, n) or None
+            Those to the objects that stand for the sets; None if they do not count.
+        separations : array of shape (n_focal_sets,)
+            Sums of the dissimilarities of the medoids in each set.
+        focal_sets : FocalSets
+            The sets.
+        """
+        first = to_sets
+        if first is None:
+            first = cluster_shares(focal_sets) @ to_medoids
         distances = median_distances(
             to_medoids, first, separations, focal_sets, self.gamma, self.eta
         )
@@ -137,12 +159,12 @@ class MedianMedoids:
 
     def updated(
         self,
-        matrix: NDArray[np.float64],
-        prototypes: NDArray[np.intp],
-        weights: NDArray[np.float64],
+        matrix: Array,
+        prototypes: Indices,
+        weights: Array,
         focal_sets: FocalSets,
         alpha: float,
-    ) -> Any:
+    ) -> Indices:
         """The prototypes of the next iteration.
 
         Each medoid in turn where J, or its terms of single clusters, are lowest, the
@@ -160,7 +182,15 @@ class MedianMedoids:
             )
         return medoids
 
-    def _best_medoid(self, k, matrix, medoids, weights, focal_sets, to_sets) -> int:
+    def _best_medoid(
+        self,
+        k: int,
+        matrix: Array,
+        medoids: Indices,
+        weights: Array,
+        focal_sets: FocalSets,
+        to_sets: Array | None,
+    ) -> int:
         """The object that makes J lowest as medoid of cluster k.
 
         Candidates are tried in the order of lower bounds of their costs, as long as a
@@ -184,8 +214,14 @@ class MedianMedoids:
         return best
 
     def _bounds(
-        self, k, matrix, medoids, weights, focal_sets, to_sets
-    ) -> NDArray[np.float64]:
+        self,
+        k: int,
+        matrix: Array,
+        medoids: Indices,
+        weights: Array,
+        focal_sets: FocalSets,
+        to_sets: Array | None,
+    ) -> Array:
         """Lower bounds of `_candidate_costs`, of all objects: without ρ_ij.
 
         What is left is, for power 1, a sum of dissimilarities with weights, and for
@@ -217,13 +253,20 @@ class MedianMedoids:
         # Less by what rounding may have added.
         return bounds * (1 - _ROUNDING)
 
-    def _fixed(self, to_set: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _fixed(self, to_set: Array) -> Array:
         """What the object that stands for a set adds to the cost of the set."""
         return (self.gamma / (self.gamma + 1) * to_set) ** self.power
 
     def _candidate_costs(
-        self, candidates, k, matrix, medoids, weights, focal_sets, to_sets
-    ) -> NDArray[np.float64]:
+        self,
+        candidates: Indices,
+        k: int,
+        matrix: Array,
+        medoids: Indices,
+        weights: Array,
+        focal_sets: FocalSets,
+        to_sets: Array | None,
+    ) -> Array:
         """What depends on the medoid of cluster k in J, for each candidate."""
         to_candidates = matrix[candidates]
         costs = np.zeros(len(candidates))
@@ -247,11 +290,11 @@ class MedianMedoids:
 
     def _candidate_distances(
         self,
-        to_candidates: NDArray[np.float64],
-        to_others: NDArray[np.float64],
-        others: Sequence[int] | NDArray[np.intp],
-        to_set: NDArray[np.float64] | None,
-    ) -> NDArray[np.float64]:
+        to_candidates: Array,
+        to_others: Array,
+        others: Sequence[int] | Indices,
+        to_set: Array | None,
+    ) -> Array:
         """Dissimilarities to a set with each candidate in it, (n_candidates, n)."""
         # ρ_ij, its numerator and its denominator parted by what a candidate changes.
         differences = np.repeat(
@@ -273,19 +316,14 @@ class MedianMedoids:
         result /= self.gamma + 1
         return result
 
-    def separation(
-        self, matrix: NDArray[np.float64], prototypes: NDArray[np.intp]
-    ) -> tuple[float, float]:
+    def separation(self, matrix: Array, prototypes: Indices) -> tuple[float, float]:
         """Largest dissimilarity of two prototypes, and that of objects on average."""
         return medoid_separation(matrix, prototypes)
 
     def fitted(
-        self,
-        matrix: NDArray[np.float64],
-        prototypes: NDArray[np.intp],
-        focal_sets: FocalSets,
-    ) -> tuple[dict[str, Any], dict[str, Any], NDArray[np.intp]]:
-        """Attributes per cluster and per set, and the objects prediction needs."""
+        self, matrix: Array, prototypes: Indices, focal_sets: FocalSets
+    ) -> tuple[dict[str, Any], Indices]:
+        """Attributes per set, and row numbers of the objects prediction needs."""
         to_medoids = matrix[prototypes]
         per_set: dict[str, Any] = {
             "set_separations_": set_separations(to_medoids[:, prototypes], focal_sets)
@@ -295,21 +333,7 @@ class MedianMedoids:
             chosen = set_medoids(prototypes, to_medoids, focal_sets, _MEAN_WEIGHT)
             per_set["set_medoids_"] = chosen
             references = np.append(prototypes, chosen[chosen >= 0])
-        return {"medoids_": prototypes}, per_set, np.unique(references)
-
-    def new_distances(
-        self, estimator: Any, values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Dissimilarities of new objects to the sets, (n_focal_sets, n_new)."""
-        to_sets = None
-        if self.meta == "prototype":
-            to_sets = values[position(estimator, estimator.set_medoids_)]
-        return self._distances(
-            values[position(estimator, estimator.medoids_)],
-            to_sets,
-            estimator.set_separations_,
-            estimator.focal_sets_,
-        )
+        return per_set, np.unique(references)
 
 
 def _positive(values: Any) -> Any:
