@@ -40,9 +40,9 @@ def check_partial_labels(
 
 
 def side_information(
-    partial_labels: ArrayLike | None,
-    must_link: ArrayLike | None,
-    cannot_link: ArrayLike | None,
+    partial_labels: ArrayLike | None = None,
+    must_link: ArrayLike | None = None,
+    cannot_link: ArrayLike | None = None,
     *,
     n_samples: int,
     n_clusters: int,

@@ -3,7 +3,8 @@
 import numpy as np
 
 from credalis.cluster._framework._estimator import BaseCredalClusterer
-from credalis.cluster._inputs._geometry import RelationalInput, fitted_distances
+from credalis.cluster._framework._fit import fit
+from credalis.cluster._inputs._geometry import fitted_distances
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
 from credalis.cluster.evclus._problem import check_parameters, prepare
 from credalis.cluster.evclus._rows import masses_from_similarities
@@ -18,7 +19,7 @@ _MAX_FOR_SEVERAL_STARTS = 1000
 _DEFAULT_N_INIT = 5
 
 
-class EVCLUS(RelationalInput, BaseCredalClusterer):
+class EVCLUS(BaseCredalClusterer):
     """Evidential clustering of dissimilarities, with or without pair constraints.
 
     Minimises over the masses of all objects
@@ -242,12 +243,14 @@ default="auto"
         -------
         self
         """
-        return self._fit(
+        fit(
+            self,
             X,
             partial_labels=partial_labels,
             must_link=must_link,
             cannot_link=cannot_link,
         )
+        return self
 
     @property
     def _is_warm(self):

@@ -3,9 +3,9 @@
 import numpy as np
 
 from credalis._checks import check_number
+from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
-from credalis._warnings import warn_experimental
 from credalis.objectives._prototypes import PrototypeModel
 
 
@@ -177,9 +177,7 @@ default="k-means++"
     def _check_solution(self, problem, solution):
         super()._check_solution(problem, solution)
         warn_experimental(
-            "BCM",
-            "its distance to sets of clusters is not confirmed by the article",
-            stacklevel=4,
+            "BCM", "its distance to sets of clusters is not confirmed by the article"
         )
 
     def _model(self, focal_sets, delta):

@@ -4,11 +4,13 @@ import numpy as np
 
 from credalis._checks import check_integer, check_number
 from credalis.belief import FocalSets
-from credalis.cluster.prototypes._blocks import PrototypeBlocks
+from credalis.cluster._framework._fit import fit
+from credalis.cluster.prototypes._blocks import start_blocks, train_blocks
+from credalis.cluster.prototypes._clusterer import PrototypeClusterer
 from credalis.objectives._prototypes import PrototypeModel
 
 
-class CCM(PrototypeBlocks):
+class CCM(PrototypeClusterer):
     """Credal c-means: a set of clusters is near an object that is near all of them.
 
     Minimises
@@ -124,6 +126,8 @@ default="k-means++"
     array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
     """
 
+    _reads_blocks = True
+
     def __init__(
         self,
         n_clusters=2,
@@ -156,6 +160,57 @@ default="k-means++"
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def fit(
+        self,
+        X,
+        y=None,
+        *,
+        partial_labels=None,
+        must_link=None,
+        cannot_link=None,
+        checkpoint=None,
+    ):
+        """Cluster the rows of X.
+
+        Labels and pairs are for a transformer as `metric` that learns from them; they
+        are refused if there is none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or source
+            Data. A source (see `credalis.sources`) is read once for a sample of 10 000
+            rows, whose fit gives `delta_` and the start, and once in every further
+            iteration; ``partition_`` and ``labels_`` are absent then.
+        y : ignored
+            Present for compatibility with pipelines and searches.
+        partial_labels : array-like of int, shape (n_samples,), default=None
+            Known clusters, -1 for unknown.
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
+            Row numbers of objects known to be in the same cluster, and in different
+            ones.
+        checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
+            File to continue from after the fit has been killed; X is read in blocks.
+
+        Returns
+        -------
+        self
+        """
+        fit(
+            self,
+            X,
+            checkpoint,
+            partial_labels=partial_labels,
+            must_link=must_link,
+            cannot_link=cannot_link,
+        )
+        return self
+
+    def _start_blocks(self, sample, seeds):
+        return start_blocks(self, sample, seeds)
+
+    def _train_blocks(self, source, state, checkpoint):
+        return train_blocks(self, source, state, checkpoint)
 
     def _check_parameters(self):
         super()._check_parameters()

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from credalis._checks import check_choice, check_number
+from credalis.cluster._framework._fit import fit
 from credalis.cluster.prototypes._cecm_masses import (
     PENALTIES,
     ConstrainedObjects,
@@ -207,12 +208,14 @@ default="k-means++"
         -------
         self
         """
-        return self._fit(
+        fit(
+            self,
             X,
             partial_labels=partial_labels,
             must_link=must_link,
             cannot_link=cannot_link,
         )
+        return self
 
     def _check_parameters(self):
         super()._check_parameters()

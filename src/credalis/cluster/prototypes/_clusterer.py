@@ -20,7 +20,9 @@ from credalis._checks import (
 )
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
+from credalis.cluster._framework._warnings import warn_of_collapse
 from credalis.cluster._inputs._peaks import belief_peaks
 from credalis.cluster._inputs._scale import robust_scale
 from credalis.cluster._inputs._side_information import (
@@ -132,12 +134,14 @@ class PrototypeClusterer(BaseCredalClusterer):
         -------
         self
         """
-        return self._fit(
+        fit(
+            self,
             X,
             partial_labels=partial_labels,
             must_link=must_link,
             cannot_link=cannot_link,
         )
+        return self
 
     @property
     def _is_adaptive(self) -> bool:
@@ -238,25 +242,12 @@ class PrototypeClusterer(BaseCredalClusterer):
         return lambda where, held: (sweep(problem.X, where, model), None)
 
     def _solution(self, problem, model, trace):
-        centers, metrics = trace.state.centers, trace.state.metrics
-        per_cluster = {"centers_": centers}
-        other = {"delta_": problem.delta, "transformer_": problem.transformer}
-        if metrics is None:
-            other["metrics_"] = None
-        else:
-            per_cluster["metrics_"] = metrics
-        where = places(centers, metrics, model)
-        return Solution(
-            masses(problem.X, where, model),
-            trace,
-            per_cluster=per_cluster,
-            other=other,
-            is_interrupted=trace.interrupted,
-        )
+        return solution_at(trace, problem.X, model, problem.transformer)
 
     def _check_solution(self, problem, solution):
         separation = pdist(solution.per_cluster["centers_"]).max(initial=0.0)
-        self._warn_of_collapse(
+        warn_of_collapse(
+            self,
             separation,
             np.sqrt(problem.X.var(axis=0).sum()),
             is_collapsing=self._is_collapsing(problem, solution),
@@ -318,6 +309,26 @@ def descend(
         return State(centers, metrics, moved, adapted, held), sums.loss
 
     return iterate(step, start, tol=tol, max_iter=max_iter, report=report)
+
+
+def solution_at(
+    trace: Trace[State], X: Array, model: PrototypeModel, transformer: Any
+) -> Solution:
+    """The masses of objects at the last prototypes, and fitted attributes."""
+    centers, metrics = trace.state.centers, trace.state.metrics
+    per_cluster = {"centers_": centers}
+    other = {"delta_": model.delta, "transformer_": transformer}
+    if metrics is None:
+        other["metrics_"] = None
+    else:
+        per_cluster["metrics_"] = metrics
+    return Solution(
+        masses(X, places(centers, metrics, model), model),
+        trace,
+        per_cluster=per_cluster,
+        other=other,
+        is_interrupted=trace.interrupted,
+    )
 
 
 def transformed(transformer: Any, X: Array) -> Array:

@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances
 
 from credalis._checks import check_choice, check_number, check_squarable
 from credalis.cluster._framework._estimator import BaseCredalClusterer
-from credalis.cluster._inputs._geometry import RelationalInput, attribute_geometry
+from credalis.cluster._inputs._geometry import attribute_geometry
 from credalis.cluster._inputs._medoids import (
     Core,
     check_rows,
@@ -69,7 +69,7 @@ class RelationalProblem:
         }
 
 
-class BaseRelationalClusterer(RelationalInput, BaseCredalClusterer):
+class BaseRelationalClusterer(BaseCredalClusterer):
     """Base of RECM, ECMdd and MECM: one matrix of dissimilarities, prototypes.
 
     A subclass says what a start does (`_solve`), what delta adapts to

@@ -7,11 +7,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
+from credalis.cluster._framework._warnings import warn_of_collapse
 from credalis.cluster._inputs._medoids import Core, ordinary_value
 from credalis.cluster.relational._clusterer import BaseRelationalClusterer
-from credalis._warnings import warn_experimental
 from credalis.objectives._mass_costs import mass_weights, masses_from_costs, set_costs
 from credalis.optimize import iterate_to_best
 
@@ -123,7 +124,8 @@ class BaseMedoidClusterer(BaseRelationalClusterer):
 
     def _check_solution(self, problem, solution):
         prototypes = self._fitted_prototypes(solution)
-        self._warn_of_collapse(*self._model().separation(problem.matrix, prototypes))
+        separation, spread = self._model().separation(problem.matrix, prototypes)
+        warn_of_collapse(self, separation, spread)
         open_point = self._open_point()
         if open_point is not None:
             warn_experimental(*open_point)

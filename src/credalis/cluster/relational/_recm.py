@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from credalis._checks import check_choice, check_distributions, check_numbers
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
+from credalis.cluster._framework._warnings import warn_of_collapse
 from credalis.cluster._inputs._medoids import ordinary_value
 from credalis.cluster.relational._clusterer import BaseRelationalClusterer
 from credalis.objectives._mass_costs import (
@@ -278,8 +279,8 @@ default="auto"
         gram = coefficients @ solution.per_cluster["products_"].T
         half_norms = np.diagonal(gram) / 2
         separation = (gram - half_norms - half_norms[:, None]).max()
-        self._warn_of_collapse(
-            np.sqrt(max(separation, 0.0)), np.sqrt(problem.matrix.mean() / 2)
+        warn_of_collapse(
+            self, np.sqrt(max(separation, 0.0)), np.sqrt(problem.matrix.mean() / 2)
         )
 
     def _costs(self, values):

@@ -1,6 +1,5 @@
 """EkNNclus: objects join the cluster that their neighbours vote for."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +14,11 @@ from credalis._neighbors import (
     check_metric,
     nearest_neighbors,
 )
+from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._geometry import RelationalInput, attribute_geometry
+from credalis.cluster._inputs._geometry import attribute_geometry
 from credalis.cluster.votes._votes import (
     count_votes,
     disagreement,
@@ -35,7 +35,7 @@ from credalis.optimize import iterate
 _NEIGHBORS_PER_ROOT = 3.0
 
 
-class EkNNclus(RelationalInput, BaseCredalClusterer):
+class EkNNclus(BaseCredalClusterer):
     """Evidential k-nearest-neighbour clustering; it finds the number of clusters.
 
     Each of the K nearest neighbours j of object i is evidence, with mass
@@ -257,11 +257,10 @@ class EkNNclus(RelationalInput, BaseCredalClusterer):
 
     def _check_solution(self, problem, solution):
         if solution.focal_sets.n_clusters == 1:
-            warnings.warn(
+            warn_user(
                 f"all objects are in one cluster: lower n_neighbors, it was "
                 f"{self.n_neighbors_}, or quantile",
                 UserWarning,
-                stacklevel=4,
             )
 
     def _predict_masses(self, X):
