@@ -511,10 +511,8 @@ def resumed(model, n_writes, make_source=array_source):
         with suppress(KilledError):
             clone(model).fit(make_source(), checkpoint=DyingCheckpoint(path, n_writes))
             raise AssertionError("the fit has ended before it was killed")
-        return fitted(
-            clone(model).fit(make_source(), checkpoint=path),
-            many_new(),
-        )
+        continued = clone(model).fit(make_source(), checkpoint=path)
+    return fitted(continued, many_new())
 
 
 def in_passes(**parameters):
@@ -544,6 +542,7 @@ PROTOTYPES = {
     "plain": {},
     "singletons": {"focal_sets": "singletons"},
     "two-step": {"focal_sets": "two-step"},
+    "adaptive": {"metric": "adaptive"},
     "scaler": {"metric": StandardScaler()},
     "peaks": {"init": "peaks"},
     "centres": {"init": many_centers()},
@@ -563,7 +562,6 @@ for estimator in (ECM, CCM):
     for name, parameters in PROTOTYPES.items():
         model = prototypes(estimator, **parameters)
         BLOCKWISE[f"{estimator.__name__} {name}"] = model
-BLOCKWISE["ECM adaptive"] = prototypes(ECM, metric="adaptive")
 
 for name, model in BLOCKWISE.items():
     method, _, variant = name.partition(" ")
@@ -581,11 +579,14 @@ for method in ("NNEVCLUS", "ECM", "CCM"):
     for n_writes in (1, 3, 5):
         entry(f"{method} resumed {n_writes}", resumed, model, n_writes)
     entry(f"{method} resumed batches", resumed, model, 3, batch_source)
-entry("ECM resumed adaptive", resumed, BLOCKWISE["ECM adaptive"], 3)
-entry("ECM resumed scaler", resumed, BLOCKWISE["ECM scaler"], 3)
-entry("NNEVCLUS resumed rmsprop", resumed, BLOCKWISE["NNEVCLUS rmsprop"], 4)
-entry("NNEVCLUS resumed ocsvm", resumed, BLOCKWISE["NNEVCLUS ocsvm"], 4)
-entry("NNEVCLUS resumed scaler", resumed, BLOCKWISE["NNEVCLUS scaler"], 4)
+for method, variants in {
+    "NNEVCLUS": ("rmsprop", "ocsvm", "scaler"),
+    "ECM": ("adaptive", "scaler"),
+    "CCM": ("adaptive", "scaler"),
+}.items():
+    for name in variants:
+        model = BLOCKWISE[f"{method} {name}"]
+        entry(f"{method} resumed {name}", resumed, model, 4)
 entry(
     "NNEVCLUS source interrupted",
     in_blocks,
@@ -709,8 +710,8 @@ def with_torch(module=None, second=None, **parameters):
         model.set_params(module=modules[module])
     if module == "image":
         grid = np.linspace(-1, 1, 9).reshape(3, 3)
-        X, new = (rows[:, :1, None, None] + rows[:, 1:, None, None] * grid
-                  for rows in (X, new))  # fmt: skip
+        rows = np.concatenate([X, new])[:, :, None, None, None]
+        X, new = np.split(rows[:, 0] + rows[:, 1] * grid, [len(X)])
     model.fit(X)
     found = fitted(model, new)
     if second == "partial_fit":
@@ -755,10 +756,8 @@ def monitored(**parameters):
     def rows(n, k, seed):
         return make_blobs(n, centers=places[:k], random_state=seed)[0]
 
-    parameters = {"novelty_detector": "ocsvm", "n_init": 1, "random_state": 0} | (
-        parameters
-    )
-    model = NNEVCLUS(3, **parameters).fit(rows(120, 3, 0))
+    usual = {"novelty_detector": "ocsvm", "n_init": 1, "random_state": 0}
+    model = NNEVCLUS(3, **usual | parameters).fit(rows(120, 3, 0))
     monitor = NewClusterMonitor(model, random_state=0).fit(rows(300, 3, 1))
     states = [monitor.update(rows(200, 3, 2)), monitor.update(rows(300, 4, 3))]
     found = attributes(monitor)
@@ -789,11 +788,8 @@ for name, parameters in MONITORED.items():
 for estimator in (ECM, CCM, BCM, BPEC, CECM):
     name = f"{estimator.__name__} memory"
     for metric in ("euclidean", "adaptive"):
-        if (estimator, metric) in ((CCM, "adaptive"), (BCM, "adaptive")):
-            continue
-        entry(
-            f"{name} {metric}", in_memory, estimator(4, metric=metric, random_state=0)
-        )
+        model = estimator(4, metric=metric, random_state=0)
+        entry(f"{name} {metric}", in_memory, model, file=True)
     two = estimator(4, focal_sets="two-step", random_state=0)
     entry(f"{name} two-step", in_memory, two)
     full = estimator(3, focal_sets="full", random_state=0, n_init=2)
@@ -951,7 +947,7 @@ def number_of_clusters(model, **options):
 
 
 entry("select_n_clusters ECM", number_of_clusters, ECM())
-entry("select_n_clusters ECM pairs", lambda: number_of_clusters(CECM(), **pairs()))
+entry("select_n_clusters CECM pairs", lambda: number_of_clusters(CECM(), **pairs()))
 entry("select_n_clusters EVCLUS", number_of_clusters, EVCLUS(n_init=1, max_iter=20))
 quick = NNEVCLUS(n_init=1, max_iter=30)
 entry("select_n_clusters NNEVCLUS", number_of_clusters, quick)
@@ -980,13 +976,9 @@ def searched(information):
         random_state=0,
         **information(),
     )
-    results = {key: value for key, value in found.cv_results_.items() if "score" in key}
-    times = ("mean_score_time", "std_score_time")
-    results = {key: value for key, value in results.items() if key not in times}
-    return {
-        **dict(flat("results", results)),
-        **fitted(found.best_estimator_, new_rows()),
-    }
+    # The rest is times and parameters.
+    results = {k: v for k, v in found.cv_results_.items() if "test_score" in k}
+    return fitted(found.best_estimator_, new_rows()) | dict(flat("results", results))
 
 
 entry("search", searched, dict)
@@ -1020,9 +1012,8 @@ def suggested():
 entry("suggest_pairs", suggested)
 
 
-def peaks_of(**parameters):
-    graph = delta_bel(blobs()[0], **parameters)
-    return dict(flat("", vars(graph)))
+def peaks_of():
+    return dict(flat("graph", vars(delta_bel(blobs()[0]))))
 
 
 entry("delta_bel", peaks_of)
