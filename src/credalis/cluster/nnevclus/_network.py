@@ -276,7 +276,7 @@ class FittedNetwork:
         """Rows as the network sees them, without side information."""
         space = self.space
         inputs = space.standardize(rows)
-        scores = None
+        scores: NDArray[np.floating] | None = None
         if space.novelty is not None:
             scores = space.novelty(inputs).astype(dtype)
         return TrainingData(
@@ -313,7 +313,10 @@ class FittedNetwork:
                 "to_onnx needs the package onnx: pip install credalis[onnx]"
             ) from error
         space, embedding = self.space, self.space.embedding
-        steps = [("Sub", space.standardize.mean), ("Div", space.standardize.scale)]
+        steps: list[Any] = [
+            ("Sub", space.standardize.mean),
+            ("Div", space.standardize.scale),
+        ]
         if embedding is not None:
             steps = [
                 ("Sub", embedding.mean_),

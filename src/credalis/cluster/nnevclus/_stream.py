@@ -52,7 +52,7 @@ def train_on_stream(
             check_random_state(estimator.random_state),
         )
         state = _trained(fitted, settings, X, before, rng)
-        fitted = replace(fitted, parameters=state.parameters)
+        fitted = replace(fitted, parameters=state.trace().state)
         with np.errstate(all="ignore"):
             masses = fitted.masses(X[:_N_TRIED])
         if not np.isfinite(masses).all():
@@ -98,7 +98,7 @@ def _started(
     """Scaling, δ0, novelty detector and random weights from the first batch."""
     rng = check_random_state(estimator.random_state)
     space = prepare(settings, X, rng, object_shape=object_shape).space
-    focal_sets = estimator._first_focal_sets()
+    focal_sets = estimator._focal_sets_of(estimator.n_clusters)
     network = network_for(settings, space, focal_sets)
     return FittedNetwork(network, network.initial_parameters(rng), focal_sets, space)
 
