@@ -1,8 +1,8 @@
 """Warnings that name the line of the caller, however deep they arise."""
 
+import os
 import sys
 import warnings
-from pathlib import Path
 from types import FrameType
 
 import joblib
@@ -13,9 +13,8 @@ from credalis.exceptions import ExperimentalWarning
 # Calls pass through these on their way from the user to us: scikit-learn's pipelines
 # and searches, joblib's threads.
 _PASSED = tuple(
-    str(Path(module.__file__).parent) + sep
-    for module in (sys.modules["credalis"], sklearn, joblib)
-    for sep in ("/", "\\")
+    os.path.join(path, "")
+    for path in (os.path.dirname(__file__), *sklearn.__path__, *joblib.__path__)
 )
 
 _already_told: set[str] = set()

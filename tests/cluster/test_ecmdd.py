@@ -10,7 +10,6 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-import credalis.exceptions
 from credalis import ECMdd, FocalSets
 from credalis.cluster.relational._single_medoids import (
     SingleMedoids,
@@ -251,7 +250,7 @@ def test_agreement_on_protein(protein, prototypes, least):
 
 @pytest.fixture
 def nobody_was_told(monkeypatch):
-    monkeypatch.setattr(credalis.exceptions, "_told", set())
+    monkeypatch.setattr("credalis._warnings._already_told", set())
 
 
 @pytest.mark.usefixtures("nobody_was_told")

@@ -9,7 +9,6 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-import credalis.exceptions
 from credalis import MECM, FocalSets
 from credalis.cluster.relational._median import (
     MedianMedoids,
@@ -157,7 +156,7 @@ def test_agreement_on_four_classes(benchmark_data):
 
 @pytest.fixture
 def nobody_was_told(monkeypatch):
-    monkeypatch.setattr(credalis.exceptions, "_told", set())
+    monkeypatch.setattr("credalis._warnings._already_told", set())
 
 
 @pytest.mark.usefixtures("nobody_was_told")

@@ -1,6 +1,6 @@
 """Labels and pairwise constraints as terms of the cost of a network."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,18 @@ class SideInformation:
     cannot_link: Indices
     label_weight: float
     constraint_weight: float
+
+    @classmethod
+    def nothing(cls) -> "SideInformation":
+        """No labels and no pairs."""
+        no_objects = np.empty(0, dtype=np.intp)
+        no_pairs = np.empty((0, 2), dtype=np.intp)
+        return cls(no_objects, no_objects, no_pairs, no_pairs, 0.0, 0.0)
+
+    def without_pairs(self) -> "SideInformation":
+        """The same without must-links and cannot-links."""
+        no_pairs = np.empty((0, 2), dtype=np.intp)
+        return replace(self, must_link=no_pairs, cannot_link=no_pairs)
 
     @property
     def has_labels(self) -> bool:

@@ -213,7 +213,7 @@ class BlockTrainer:
         """Blocks in an epoch; each has at least two objects."""
         return max(1, self.data.n_samples // self.batch_size)
 
-    def vector(self, parameters: NDArray[np.float64]) -> Any:
+    def vector(self, parameters: Array) -> Any:
         """A copy of parameters, of the type of the inputs."""
         return parameters.astype(self.data.inputs.dtype)
 

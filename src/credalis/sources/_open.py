@@ -21,9 +21,10 @@ def as_source(X: Any) -> Source | None:
     """The source that X is or stands for; None for data that are in memory.
 
     A `Source`, a Dask array or data frame, a table of `credalis.io.open_table`, a
-    ``numpy.memmap`` of more than 2²⁴ numbers, and an iterable of batches: an iterator, a list or tuple of arrays
-    of two dimensions or data frames, or any other object with ``__iter__``, such as a
-    loader that knows its length, that is not itself an array, data frame or sequence.
+    ``numpy.memmap`` of more than 2²⁴ numbers, and an iterable of batches: an iterator,
+    a list or tuple of arrays of two dimensions or data frames, or any other object with
+    ``__iter__``, such as a loader that knows its length, that is not itself an array,
+    data frame or sequence.
     """
     if isinstance(X, Source):
         return X

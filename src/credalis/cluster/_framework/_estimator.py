@@ -64,7 +64,7 @@ class BaseCredalClusterer(
     _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
 
     n_init: int | str
-    max_iter: int | str
+    max_iter: Any
     n_jobs: int | None
     random_state: int | np.random.RandomState | None
     verbose: int
@@ -233,7 +233,6 @@ class BaseCredalClusterer(
         return 1 if self._has_fixed_order(data) else _DEFAULT_N_INIT
 
     def _max_iterations(self, data: Any) -> int:
-        assert not isinstance(self.max_iter, str)
         return self.max_iter
 
     def _check_parameters(self) -> None:

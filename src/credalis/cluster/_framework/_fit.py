@@ -37,9 +37,6 @@ SAMPLE_ROWS = 10_000
 # Arrays of more rows than this are trained on as if they came from a file.
 MAX_WHOLE = 200_000
 
-# What scikit-learn's validation sets.
-_ABOUT_FEATURES = ("n_features_in_", "feature_names_in_")
-
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -101,7 +98,7 @@ def fit(
         # whatever else runs.
         with one_thread():
             outcome = solve(estimator, X, rng, **given)
-            _store(estimator, outcome, fitted_attributes(estimator, _ABOUT_FEATURES))
+            _store(estimator, outcome, about_features(estimator))
             _store_masses(estimator, estimator._fitted_masses(X, outcome.solution))
     _warn(estimator, outcome)
 
@@ -140,16 +137,21 @@ def solve(
     )
 
 
-def fitted_attributes(
-    estimator: BaseCredalClusterer, names: tuple[str, ...] | None = None
-) -> dict[str, Any]:
-    """All fitted attributes of an estimator, or those with some names."""
+def fitted_attributes(estimator: BaseCredalClusterer) -> dict[str, Any]:
+    """All fitted attributes of an estimator."""
     return {
         name: value
         for name, value in vars(estimator).items()
-        if name.endswith("_")
-        and not name.startswith("_")
-        and (names is None or name in names)
+        if name.endswith("_") and not name.startswith("_")
+    }
+
+
+def about_features(estimator: BaseCredalClusterer) -> dict[str, Any]:
+    """What validation has noted about the columns of X."""
+    return {
+        name: getattr(estimator, name)
+        for name in ("n_features_in_", "feature_names_in_")
+        if hasattr(estimator, name)
     }
 
 

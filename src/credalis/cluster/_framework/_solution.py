@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -65,11 +65,15 @@ class Solution:
         }
 
     def renumbered(
-        self, new_labels: NDArray[np.intp], columns: NDArray[np.intp]
-    ) -> Solution:
+        self,
+        new_labels: NDArray[np.intp],
+        columns: NDArray[np.intp],
+        focal_sets: FocalSets,
+    ) -> Self:
         """The same with cluster k called ``new_labels[k]``.
 
-        Column j of the new masses is column ``columns[j]`` of the old ones.
+        Column j of the new masses is column ``columns[j]`` of the old ones and stands
+        for set j of ``focal_sets``.
         """
         order = np.argsort(new_labels)
         has_same_columns = (columns == np.arange(len(columns))).all()
@@ -95,10 +99,11 @@ def empty_clusters_last(
     renamed = focal_sets.relabel(new_labels)
     if set(renamed) == set(focal_sets):
         columns = np.array([renamed.index(subset) for subset in focal_sets])
-        return solution.renumbered(new_labels, columns), focal_sets
+        return solution.renumbered(new_labels, columns, focal_sets), focal_sets
     if keeps_sets:
         return solution, focal_sets
-    return solution.renumbered(new_labels, np.arange(len(renamed))), renamed
+    columns = np.arange(len(renamed))
+    return solution.renumbered(new_labels, columns, renamed), renamed
 
 
 def best_start(

@@ -1,12 +1,23 @@
-"""NNEVCLUS on data that are read in blocks.
+"""NNEVCLUS on data that do not come as one array: blocks, batches, partitions.
 
-The start is a fit of a sample; then every row is seen once in each pass, in blocks of
-random rows, at a learning rate that falls to 0.
+Of a source, the start is a fit of a sample; then every row is seen once in each pass,
+in blocks of random rows, at a learning rate that falls to 0.
+
+Of a Dask collection, a pass is a sequence of rounds. In a round every partition trains,
+from the same parameters, on a part of its own rows; the parameters and the sums of the
+optimiser are then averaged in the order of the partitions. What a partition does
+depends on its rows, the parameters and a seed of its own alone, so that neither the
+number of workers nor their speed, nor a worker that is lost and whose work Dask does
+again, changes a bit of the result.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,34 +25,31 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from credalis.checkpoints import Checkpoint
-from credalis.cluster._framework._blocks import (
-    MAX_WHOLE,
-    State,
-    adopt_fitted,
-    fit_blocks,
-    started,
-)
-from credalis.cluster._inputs._geometry import fitted_geometry
+from credalis.cluster._framework._fit import Outcome, solve
+from credalis.cluster._framework._solution import empty_clusters_last, one_thread
 from credalis.cluster._inputs._scale import without_isolated
-from credalis.cluster.nnevclus._problem import BATCH_SIZE, fitted_network
+from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._seeds import SeedRows
-from credalis.cluster.nnevclus._solve import NetworkSolution, flat_parameters
-from credalis.cluster.nnevclus._training import FULL_BATCH
-from credalis.network import (
-    BlockTrainer,
-    CredalNetwork,
-    SideInformation,
-    TrainingData,
-    mean_stress,
-    with_constant,
+from credalis.cluster.nnevclus._settings import Settings
+from credalis.cluster.nnevclus._start import NetworkSolution
+from credalis.cluster.nnevclus._training import (
+    Chunk,
+    Feed,
+    LocalChunk,
+    Schedule,
+    TrainingState,
+    block_trainer,
+    check_finite_loss,
+    run,
+    train,
 )
-from credalis.optimize import Adam, GradientTrace, RMSprop, cosine_schedule
-from credalis.partition import adopt
-from credalis.sources import Source
+from credalis.network import mean_stress
+from credalis.sources import DaskSource, Source
 
-# First rate of the passes: the start has found the clusters, they are only refined.
-_LEARNING_RATES = {"adam": 0.003, "rmsprop": 0.001}
-_N_PASSES = 1
+if TYPE_CHECKING:
+    from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
+
+Array = NDArray[np.float64]
 
 # Updates of the start on the sample, and objects whose k-means centres seed it.
 _START_UPDATES = 1000
@@ -49,274 +57,256 @@ _SEED_ROWS = 5000
 _N_KMEANS = 20
 _N_SEEDS = 20
 
-
-class NetworkBlocks:
-    """How `NNEVCLUS` is fitted to data that are read in blocks."""
-
-    _reads_blocks = True
-
-    init: Any
-
-    def _fit_blocks(self, source: Source, checkpoint: Any) -> None:
-        fit_blocks(self, source, checkpoint, start_blocks, train_blocks, finish_blocks)
-
-    def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
-        if len(X) <= MAX_WHOLE or is_informed:
-            return False
-        try:
-            check_blocks(self)
-        except ValueError:
-            return False
-        return not isinstance(self.init, str) or self.init in ("random", "k-means++")
-
-
-def check_blocks(estimator: Any) -> None:
-    """Refuse parameters that make no sense without all objects at once."""
-    if estimator._is_precomputed:
-        raise ValueError(
-            "metric must not be 'precomputed' for data that are read in blocks: their "
-            "rows have no common dissimilarity matrix"
-        )
-    for name, plain in (
-        ("warm_start", False),
-        ("early_stopping", False),
-        ("engine", "numpy"),
-    ):
-        value = getattr(estimator, name, plain)
-        if value != plain:
-            raise ValueError(
-                f"{name} must be {plain!r} for data that are read in blocks, got "
-                f"{value!r}"
-            )
-    if estimator.solver in FULL_BATCH:
-        raise ValueError(
-            "solver must be 'auto', 'adam' or 'rmsprop' for data that are read in "
-            f"blocks, got {estimator.solver!r}"
-        )
-    if not isinstance(estimator.init, str) and np.ndim(estimator.init) == 1:
-        raise ValueError(
-            "init must be a name or an array of centres for data that are read in "
-            "blocks, whose rows have no numbers, got a vector"
-        )
+# Averages taken in a pass over the partitions. More of them bring the result closer to
+# that of one machine and leave workers waiting for each other more often.
+_N_ROUNDS = 5
 
 
 def start_blocks(
-    estimator: Any, sample: NDArray[np.float64], seeds: NDArray[np.integer]
-) -> State:
+    estimator: NNEVCLUS, sample: Array, seeds: NDArray[np.integer]
+) -> dict[str, Any]:
     """Scaling, δ0, novelty detector and network from a sample."""
-    check_blocks(estimator)
-    batch_size = _batch_size(estimator)
-    n_blocks = max(1, len(sample) // batch_size)
-    model = started(
-        estimator,
-        sample,
-        init=_start_of(estimator, sample, int(seeds[0])),
+    settings = Settings.of(estimator, len(sample))
+    n_blocks = max(1, len(sample) // settings.batch_size)
+    settings = replace(
+        settings,
+        init=_start_of(settings, sample, int(seeds[0])),
         max_iter=max(5, round(_START_UPDATES / n_blocks)),
-        random_state=int(seeds[0]),
     )
-    model.init = estimator.init
-    return {
-        "model": model,
-        "sample": sample,
-        "parameters": flat_parameters(model).astype(_dtype(estimator)),
-        "optimizer": {},
-        "seeds": seeds[1:],
-        "pass": 0,
-        "buffer": 0,
-        "n_steps": 0,
-        "losses": [],
-        "weights": [],
-        "history": [],
-    }
+    rng = np.random.RandomState(int(seeds[0]))
+    with warnings.catch_warnings():
+        # Whatever there is to warn of is said of the result.
+        warnings.simplefilter("ignore")
+        outcome = solve(estimator, sample, rng, is_quiet=True, settings=settings)
+    solution = outcome.solution
+    assert isinstance(solution, NetworkSolution)
+    if solution.is_interrupted:
+        # Half a start is none, least of all one to continue from.
+        raise KeyboardInterrupt
+    passes = Settings.of(estimator, len(sample), "blocks")
+    state = TrainingState(solution.network.parameters.astype(passes.dtype))
+    fixed = {"network": solution.network, "sample": sample, "seeds": seeds[1:]}
+    return fixed | _stored(state)
 
 
 def train_blocks(
-    estimator: Any, source: Source, state: State, checkpoint: Checkpoint | None
-) -> State:
+    estimator: NNEVCLUS,
+    source: Source,
+    stored: dict[str, Any],
+    checkpoint: Checkpoint | None,
+) -> Outcome:
     """Passes over the source, one update for each block, to the end or to Ctrl-C."""
     assert source.n_rows is not None
-    training = BlockTraining.of(estimator, state["model"], source.n_rows)
-    states = _passes(training, source, state)
-    try:
-        for state in states:
-            has_ended = state["pass"] == training.n_passes
-            if checkpoint is not None and (checkpoint.is_due or has_ended):
-                checkpoint.write(state)
-    except KeyboardInterrupt:
-        if state["n_steps"] == 0:
-            raise
-        # What has been learned is kept, as in memory; a checkpoint goes on from there.
-        state = {**_with_loss(state), "is_interrupted": True}
-    return state
+    # Files of version 0.1 hold an estimator in place of its network.
+    fitted = stored.get("network") or FittedNetwork.of(stored["model"])
+    fixed = {name: stored[name] for name in ("sample", "seeds", "n_rows")}
+    fixed["network"] = fitted
+    state = _restored(stored)
+    feed: Feed
+    if isinstance(source, DaskSource):
+        settings = Settings.of(estimator, source.n_rows, "partitions")
+        feed = PartitionFeed(source, fitted, settings, int(stored["seeds"][0]))
+    else:
+        settings = Settings.of(estimator, source.n_rows, "blocks")
+        feed = SourceFeed(source, fitted, settings, stored["seeds"])
 
+    def write(state: TrainingState) -> None:
+        has_ended = state.n_passes == settings.max_iter
+        if checkpoint is not None and (checkpoint.is_due or has_ended):
+            checkpoint.write(fixed | _stored(state))
 
-def _passes(training: "BlockTraining", source: Source, state: State) -> Iterator[State]:
-    """The state after every buffer and after every pass that remains."""
-    while state["pass"] < training.n_passes:
-        order = np.random.RandomState([state["seeds"][0], state["pass"]])
-        for number, buffer in enumerate(source.buffers(order)):
-            if number < state["buffer"] or len(buffer) < 2:
-                continue
-            rng = np.random.RandomState([state["seeds"][1], state["pass"], number])
-            state = {**training.on(buffer, state, rng), "buffer": number + 1}
-            yield state
-        state = {**_with_loss(state), "pass": state["pass"] + 1, "buffer": 0}
-        yield state
-
-
-def _with_loss(state: State) -> State:
-    """The state with the mean cost of its pass, if there is one, in the history."""
-    if not state["losses"]:
-        return state
-    loss = float(np.average(state["losses"], weights=state["weights"]))
-    history = [*state["history"], loss]
-    return {**state, "losses": [], "weights": [], "history": history}
-
-
-def finish_blocks(estimator: Any, state: State) -> None:
-    """Fitted attributes, the clusters without objects in the sample last."""
-    model, sample = state["model"], state["sample"]
-    network = fitted_network(model)
-    parameters = state["parameters"].astype(np.float64)
-    model.weights_ = [layer.copy() for layer in network.perceptron.layers(parameters)]
-    if network.link is not None:
-        model.novelty_coefficients_ = parameters[-2:].copy()
-    masses = model._predict_masses(sample)
-    history = np.array(state["history"])
-    solution = NetworkSolution(
-        masses,
-        GradientTrace(parameters, history, converged=True, interrupted=False),
-        other={"weights_": model.weights_},
-        is_interrupted=state.get("is_interrupted", False),
-        focal_sets=model.focal_sets_,
-    )
-    focal_sets = model.focal_sets_
-    if isinstance(estimator.init, str):
-        renamed, focal_sets = estimator._empty_clusters_last(solution, focal_sets)
-        masses = renamed.masses
-        model.weights_, model.focal_sets_ = renamed.other["weights_"], focal_sets
-    model.history_, model.n_iter_ = history, len(history)
-    dtype = np.float64
-    similarities = fitted_geometry(model, sample).similarities(model.scale_, dtype)
-    model.stress_ = mean_stress(masses.T, similarities, focal_sets)
-    data = training_data(model, sample, dtype)
-    trainer = BlockTrainer(fitted_network(model), data, _batch_size(estimator))
-    model.loss_ = trainer.evaluate(flat_parameters(model))
-    adopt_fitted(estimator, model)
-    estimator._warn_of_convergence(solution, len(history), stacklevel=7)
-    estimator._warn_of_partition(adopt(masses, focal_sets), stacklevel=7)
+    state = run(train(settings, feed, state), state, write)
+    return _finished(estimator, fitted, stored["sample"], settings, state)
 
 
 @dataclass(frozen=True, eq=False)
-class BlockTraining:
-    """Updates of the parameters of a started model.
+class SourceFeed:
+    """Buffers of a source, in an order drawn anew for each pass."""
 
-    Attributes
-    ----------
-    model : NNEVCLUS
-        Fitted to a sample.
-    network : CredalNetwork
-        What is trained.
-    solver : {"adam", "rmsprop"}
-        Kind of update.
-    learning_rate : float
-        The first one.
-    batch_size : int
-        Objects in a block.
-    n_passes : int
-        Passes over all rows.
-    n_updates : int or None
-        Updates in all passes, at which the rate of Adam is 0; None: it does not fall.
+    source: Source
+    fitted: FittedNetwork
+    settings: Settings
+    seeds: NDArray[np.integer]
+
+    @property
+    def n_positions(self) -> int:
+        """Updates in all passes."""
+        assert self.source.n_rows is not None
+        n_blocks = max(1, self.source.n_rows // self.settings.batch_size)
+        return self.settings.max_iter * n_blocks
+
+    def chunks(self, state: TrainingState) -> Iterable[Chunk]:
+        """The buffers of the current pass that remain."""
+        order = np.random.RandomState([self.seeds[0], state.n_passes])
+        for number, buffer in enumerate(self.source.buffers(order)):
+            if number < state.n_chunks or len(buffer) < 2:
+                continue
+            rng = np.random.RandomState([self.seeds[1], state.n_passes, number])
+            yield _chunk(self.fitted, buffer, self.settings, rng, number)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionFeed:
+    """Rounds, in each of which all partitions train on a part of their rows."""
+
+    source: DaskSource
+    fitted: FittedNetwork
+    settings: Settings
+    seed: int
+
+    @property
+    def n_positions(self) -> int:
+        """Rounds in all passes."""
+        return self.settings.max_iter * _N_ROUNDS
+
+    def chunks(self, state: TrainingState) -> Iterable[Chunk]:
+        """The rounds of the current pass."""
+        # In every pass again: workers may have come and gone.
+        self.source.level()
+        for number in range(_N_ROUNDS):
+            yield Round(self, state.n_passes, number)
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One training of all partitions from the same parameters."""
+
+    feed: PartitionFeed
+    pass_number: int
+    number: int
+
+    def trained(self, state: TrainingState, schedule: Schedule) -> TrainingState:
+        """The average of what the partitions have learned."""
+        feed = self.feed
+        rate = schedule.rate(self.pass_number * _N_ROUNDS + self.number)
+        begin = TrainingState(state.parameters, state.optimizer)
+        # Dask looks for collections in all arguments of a call, but not in these.
+        train_part = partial(
+            _trained_part, feed.fitted, feed.settings, begin, rate, self.number
+        )
+        n_parts = len(feed.source.sizes)
+        results = feed.source.each(
+            train_part, [(feed.seed, self.pass_number, k) for k in range(n_parts)]
+        )
+        return replace(
+            _averaged(begin, results, feed.settings.dtype),
+            n_passes=state.n_passes,
+            n_chunks=self.number + 1,
+            losses=(
+                *state.losses,
+                *(loss for result in results for loss in result.losses),
+            ),
+            weights=(
+                *state.weights,
+                *(weight for result in results for weight in result.weights),
+            ),
+            history=state.history,
+        )
+
+
+def _chunk(
+    fitted: FittedNetwork,
+    rows: Array,
+    settings: Settings,
+    rng: np.random.RandomState,
+    number: int = 0,
+) -> LocalChunk:
+    """Rows, and how the network is trained on them."""
+    network = replace(fitted.network, weight_decay=settings.weight_decay)
+    trainer = block_trainer(
+        network, fitted.training_data(rows, settings.dtype), settings
+    )
+    return LocalChunk(trainer, settings.solver, rng, number, weight=len(rows))
+
+
+def _trained_part(
+    fitted: FittedNetwork,
+    settings: Settings,
+    begin: TrainingState,
+    rate: float,
+    round_number: int,
+    rows: Array,
+    seeds: tuple[int, int, int],
+) -> TrainingState:
+    """The state after a round on the rows of one partition.
+
+    The order of the rows is that of the pass, of which a round takes its share.
     """
-
-    model: Any
-    network: CredalNetwork
-    solver: str
-    learning_rate: float
-    batch_size: int
-    n_passes: int
-    n_updates: int | None
-
-    @classmethod
-    def of(cls, estimator: Any, model: Any, n_rows: int) -> "BlockTraining":
-        """As the parameters of the estimator say."""
-        solver = "adam" if estimator.solver == "auto" else estimator.solver
-        rate = estimator.learning_rate_init
-        rate = _LEARNING_RATES[solver] if isinstance(rate, str) else float(rate)
-        n_passes = estimator.max_iter
-        n_passes = _N_PASSES if isinstance(n_passes, str) else int(n_passes)
-        batch_size = _batch_size(estimator)
-        network = replace(fitted_network(model), weight_decay=estimator.weight_decay)
-        n_updates = n_passes * max(1, n_rows // batch_size)
-        return cls(model, network, solver, rate, batch_size, n_passes, n_updates)
-
-    def on(
-        self, rows: NDArray[np.float64], state: State, rng: np.random.RandomState
-    ) -> State:
-        """The state after one update for each block of some rows."""
-        parameters = state["parameters"].copy()
-        optimizer = (Adam if self.solver == "adam" else RMSprop)(self.learning_rate)
-        optimizer.restore(state["optimizer"])
-        n_steps = state["n_steps"]
-
-        def update(parameters, gradient):
-            nonlocal n_steps
-            rate = self.learning_rate
-            if self.solver == "adam" and self.n_updates is not None:
-                rate *= cosine_schedule(n_steps, self.n_updates)
-            optimizer.step(parameters, gradient, learning_rate=rate)
-            n_steps += 1
-
-        data = training_data(self.model, rows, parameters.dtype.type)
-        trainer = BlockTrainer(self.network, data, min(self.batch_size, len(rows)))
-        loss = trainer.epoch(parameters, rng, update)
-        if not np.isfinite(loss):
-            raise ValueError(
-                f"the loss must stay finite, it is {loss} after {n_steps} updates: "
-                "lower learning_rate_init"
-            )
-        return {
-            **state,
-            "parameters": parameters,
-            "optimizer": optimizer.state(),
-            "n_steps": n_steps,
-            "losses": [*state["losses"], loss],
-            "weights": [*state["weights"], len(rows)],
-        }
+    order = np.random.RandomState(seeds).permutation(len(rows))
+    chosen = np.array_split(order, _N_ROUNDS)[round_number]
+    if len(chosen) < 2:
+        return replace(begin, losses=(0.0,), weights=(0,))
+    rng = np.random.RandomState([*seeds, round_number])
+    with one_thread():
+        chunk = _chunk(fitted, rows[chosen], settings, rng)
+        return chunk.trained(begin, Schedule(rate, None))
 
 
-def training_data(model: Any, rows: NDArray[np.float64], dtype: type) -> TrainingData:
-    """Rows as a model sees them, without side information."""
-    inputs, novelty = model.standardization_(rows), model.novelty_
-    scores = None if novelty is None else novelty(inputs).astype(dtype)
-    nothing = np.empty(0, dtype=np.intp)
-    pairs = np.empty((0, 2), dtype=np.intp)
-    information = SideInformation(
-        nothing, nothing, pairs, pairs, model.label_weight, model.constraint_weight
+def _averaged(
+    begin: TrainingState, results: tuple[TrainingState, ...], dtype: type
+) -> TrainingState:
+    """Means of parameters and sums, weighted by rows, in the order of the parts."""
+    results = tuple(result for result in results if result.weights[0] > 0)
+    if not results:
+        return begin
+    weights = np.array([result.weights[0] for result in results], dtype=np.float64)
+    weights /= weights.sum()
+    parameters = np.zeros(begin.parameters.shape)
+    sums = np.zeros(results[0].optimizer["sums"].shape)
+    for result, weight in zip(results, weights, strict=True):
+        parameters += weight * result.parameters
+        sums += weight * result.optimizer["sums"]
+    n_steps = max(int(result.optimizer["n_steps"]) for result in results)
+    optimizer = {"sums": sums.astype(dtype), "n_steps": np.array(n_steps)}
+    return TrainingState(parameters.astype(dtype), optimizer, n_steps)
+
+
+def _finished(
+    estimator: NNEVCLUS,
+    fitted: FittedNetwork,
+    sample: Array,
+    settings: Settings,
+    state: TrainingState,
+) -> Outcome:
+    """The trained network, the clusters without objects in the sample last."""
+    trace = state.trace()
+    network = replace(fitted, parameters=trace.state)
+    solution: Any = NetworkSolution(
+        network.masses(sample),
+        trace,
+        is_interrupted=state.is_interrupted,
+        focal_sets=network.focal_sets,
+        network=network,
     )
-    return TrainingData(
-        with_constant(inputs, dtype),
-        scores,
-        fitted_geometry(model, rows).similarities(model.scale_, dtype),
-        model.focal_sets_,
-        information,
-    )
+    focal_sets = network.focal_sets
+    if not settings.has_fixed_order:
+        solution, focal_sets = empty_clusters_last(
+            solution, focal_sets, keeps_sets=estimator._has_given_sets
+        )
+        network = solution.network
+    data = network.training_data(sample, np.float64)
+    trainer = block_trainer(network.network, data, settings)
+    loss = trainer.evaluate(network.parameters)
+    check_finite_loss(loss, state.n_steps)
+    stress = mean_stress(solution.masses.T, data.similarities, focal_sets)
+    solution = replace(solution, other={"loss_": loss, "stress_": stress})
+    return Outcome(solution, focal_sets, settings.max_iter)
 
 
-def _start_of(estimator: Any, sample: NDArray[np.float64], seed: int) -> Any:
+def _start_of(settings: Settings, sample: Array, seed: int) -> Any:
     """What the start on the sample begins with.
 
     Random weights lose clusters when there are many, and so do single seeds; the
     objects next to the k-means centres of the sample keep them apart.
     """
-    init = estimator.init
+    init = settings.init
     if not isinstance(init, str) or init not in ("random", "k-means++"):
         return init
-    if hasattr(estimator.metric, "transform"):
+    if hasattr(settings.metric, "transform"):
         return "k-means++"
     rng = np.random.RandomState(seed)
     rows = rng.permutation(len(sample))[:_SEED_ROWS]
-    n_clusters = estimator.n_clusters
+    n_clusters = settings.n_clusters
     core = without_isolated(sample[rows], n_clusters)
     kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng).fit(core)
     distances = cdist(kmeans.cluster_centers_, sample, "sqeuclidean")
@@ -328,10 +318,29 @@ def _start_of(estimator: Any, sample: NDArray[np.float64], seed: int) -> Any:
     return SeedRows(nearest.T.ravel())
 
 
-def _batch_size(estimator: Any) -> int:
-    size = estimator.batch_size
-    return BATCH_SIZE if isinstance(size, str) else int(size)
+def _stored(state: TrainingState) -> dict[str, Any]:
+    """A state as a checkpoint holds it."""
+    return {
+        "parameters": state.parameters,
+        "optimizer": dict(state.optimizer),
+        "n_steps": state.n_steps,
+        "pass": state.n_passes,
+        "buffer": state.n_chunks,
+        "losses": list(state.losses),
+        "weights": list(state.weights),
+        "history": list(state.history),
+    }
 
 
-def _dtype(estimator: Any) -> type:
-    return np.float32 if estimator.dtype == "auto" else np.dtype(estimator.dtype).type
+def _restored(stored: dict[str, Any]) -> TrainingState:
+    """Inverse of `_stored`."""
+    return TrainingState(
+        stored["parameters"],
+        stored["optimizer"],
+        n_steps=stored["n_steps"],
+        n_passes=stored["pass"],
+        n_chunks=stored["buffer"],
+        losses=tuple(stored["losses"]),
+        weights=tuple(stored["weights"]),
+        history=tuple(stored["history"]),
+    )

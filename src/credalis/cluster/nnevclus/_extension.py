@@ -1,9 +1,7 @@
 """A fitted NNEVCLUS with further clusters, without forgetting those it knows."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,30 +10,27 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from credalis._warnings import warn_user
 from credalis.belief import FocalSets
+from credalis.cluster._framework._fit import about_features, set_fitted
 from credalis.cluster._framework._solution import one_thread
-from credalis.cluster._inputs._geometry import fitted_geometry, scale_of
+from credalis.cluster._inputs._geometry import scale_of
 from credalis.cluster._inputs._standardization import Standardization
+from credalis.cluster.nnevclus._network import FittedNetwork, Weights, network_for
 from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
-from credalis.cluster.nnevclus._problem import (
-    Problem,
-    hidden_sizes,
-    network_of,
-    prepare,
-)
-from credalis.cluster.nnevclus._solve import (
+from credalis.cluster.nnevclus._problem import NetworkProblem, prepare
+from credalis.cluster.nnevclus._settings import Settings
+from credalis.cluster.nnevclus._start import (
     NetworkSolution,
-    extended_weights,
-    finish,
-    ignore,
-    show_labels,
+    say_nothing,
+    train_on_labels,
+    train_to_end,
 )
 from credalis.network import CredalNetwork, with_constant
 from credalis.optimize import minimize_lbfgs
 from credalis.partition import adopt
 
 Array = NDArray[np.float64]
-Weights = list[Array]
 
 # How much the labels count while they are shown: as much as the stress.
 _LABEL_WEIGHT = 0.5
@@ -86,49 +81,58 @@ def extended(
     labels = np.append(labels, np.repeat(np.arange(n_old, n_clusters), sizes))
     result = _enlarged(model, n_clusters)
     result._check_parameters()
+    known = FittedNetwork.of(model)
     with one_thread():
-        problem = _problem(model, result, X, rng)
-        solution = _trained(model, result, problem, labels, rng)
+        problem = _problem(known, result, X, rng)
+        solution = _trained(known, model, result, problem, labels, rng)
         if result._has_two_steps:
-            solution = _second_step(result, problem, solution, rng)
+            solution = _second_step(problem, solution, rng)
     if solution.is_interrupted:
         # Half an extension is of no use while the old model is still there.
         raise KeyboardInterrupt
     if not solution.trace.converged:
-        warnings.warn(
+        warn_user(
             f"the extension did not converge in max_iter={problem.settings.max_iter} "
             "iterations: increase max_iter or tol of the model",
             ConvergenceWarning,
-            stacklevel=3,
         )
-    _store(result, model, solution)
+    set_fitted(
+        result,
+        {
+            **about_features(model),
+            "focal_sets_": solution.network.focal_sets,
+            **solution.attributes(),
+        },
+    )
     return result
 
 
 def _trained(
+    known: FittedNetwork,
     model: NNEVCLUS,
     result: NNEVCLUS,
-    problem: Problem,
+    problem: NetworkProblem,
     labels: NDArray[np.intp],
     rng: np.random.RandomState,
 ) -> NetworkSolution:
     """A larger network, shown the labels first and then trained without them."""
-    focal_sets = _first_sets(model, result)
-    hidden = tuple(len(layer) for layer in model.weights_[:-1])
+    focal_sets = _first_sets(known.focal_sets, result)
+    hidden = known.trained_weights.hidden_sizes
     if isinstance(model.hidden_layer_sizes, str):
-        hidden = tuple(np.maximum(hidden, hidden_sizes(result, focal_sets)))
-    network = network_of(result, problem.attributes.shape[1], hidden, focal_sets)
-    start = _start(network, model, problem, labels, focal_sets, rng)
+        wanted = problem.settings.hidden_sizes(focal_sets)
+        hidden = tuple(np.maximum(hidden, wanted))
+    network = network_for(problem.settings, problem.space, focal_sets, hidden)
+    start = _start(network, known, problem, labels, focal_sets, rng)
     labelled = replace(
         problem.information,
         objects=np.arange(len(labels)),
         labels=labels,
         label_weight=_LABEL_WEIGHT,
     )
-    shown = show_labels(network, start, problem, focal_sets, labelled, rng)
+    shown = train_on_labels(network, start, problem, focal_sets, labelled, rng)
     if shown.interrupted:
         raise KeyboardInterrupt
-    return finish(network, shown.state, problem, focal_sets, rng, report=ignore)
+    return train_to_end(network, shown.state, problem, focal_sets, rng, say_nothing)
 
 
 def _enlarged(model: NNEVCLUS, n_clusters: int) -> NNEVCLUS:
@@ -142,10 +146,10 @@ def _enlarged(model: NNEVCLUS, n_clusters: int) -> NNEVCLUS:
     return result
 
 
-def _first_sets(model: NNEVCLUS, result: NNEVCLUS) -> FocalSets:
+def _first_sets(old: FocalSets, result: NNEVCLUS) -> FocalSets:
     if result._has_two_steps:
-        return _grown_sets(model.focal_sets_, result.n_clusters)
-    return result._first_focal_sets()
+        return _grown_sets(old, result.n_clusters)
+    return result._focal_sets_of(result.n_clusters)
 
 
 def _grown_sets(old: FocalSets, n_clusters: int) -> FocalSets:
@@ -163,36 +167,31 @@ def _grown_sets(old: FocalSets, n_clusters: int) -> FocalSets:
 
 
 def _problem(
-    model: NNEVCLUS, result: NNEVCLUS, X: Array, rng: np.random.RandomState
-) -> Problem:
+    known: FittedNetwork, result: NNEVCLUS, X: Array, rng: np.random.RandomState
+) -> NetworkProblem:
     """Scaling, δ0 and novelty detector for old and new objects together."""
     # The labels say where the clusters are, so that no seeds are needed, and a
     # transformer stays what it is: it may have been fitted to pairs of other objects.
-    plain = clone(result).set_params(init="random", metric=model.metric_)
-    problem = prepare(
-        plain,
-        X,
-        rng,
-        dissimilarities=None,
-        partial_labels=None,
-        must_link=None,
-        cannot_link=None,
+    settings = replace(
+        Settings.of(result, len(X)), init="random", metric=known.space.metric
     )
-    if model.transformer_ is None:
+    problem = prepare(settings, X, rng)
+    transformer = known.space.transformer
+    if transformer is None:
         return problem
-    geometry = fitted_geometry(model, X)
-    return replace(
-        problem,
-        geometry=geometry,
-        transformer=model.transformer_,
-        scale=scale_of(plain, geometry, rng),
+    geometry = known.space.geometry(X)
+    space = replace(
+        problem.space,
+        transformer=transformer,
+        scale=scale_of(settings, geometry, rng),
     )
+    return replace(problem, geometry=geometry, space=space)
 
 
 def _start(
     network: CredalNetwork,
-    model: NNEVCLUS,
-    problem: Problem,
+    known: FittedNetwork,
+    problem: NetworkProblem,
     labels: NDArray[np.intp],
     focal_sets: FocalSets,
     rng: np.random.RandomState,
@@ -201,16 +200,17 @@ def _start(
 
     For the sets that both have, the larger network has the outputs of the old one.
     """
-    old_sets = model.focal_sets_
+    old_sets, old_weights = known.focal_sets, known.weights
+    assert not isinstance(old_weights, dict)
     parameters = network.initial_parameters(rng)
     layers = network.perceptron.layers(parameters)
-    known = _for_other_inputs(
-        model.weights_, model.standardization_, problem.standardize
+    *hidden_weights, output_weights = _for_other_inputs(
+        old_weights, known.space.standardize, problem.space.standardize
     )
-    for layer, weights in zip(layers[:-1], known[:-1], strict=True):
+    for layer, weights in zip(layers[:-1], hidden_weights, strict=True):
         layer[: len(weights), : weights.shape[1]] = weights
     old_output = np.zeros((len(old_sets), layers[-1].shape[1]))
-    old_output[:, : known[-1].shape[1]] = known[-1]
+    old_output[:, : output_weights.shape[1]] = output_weights
     inputs = with_constant(problem.inputs)
     hidden = np.asarray(network.perceptron.forward(layers, inputs)[-2], np.float64)
     output = {
@@ -223,7 +223,7 @@ def _start(
     for j, subset in enumerate(focal_sets):
         layers[-1][j] = output[subset] if subset in output else _between(subset, output)
     if network.link is not None:
-        parameters[-2:] = model.novelty_coefficients_
+        parameters[-2:] = known.coefficients
     return parameters
 
 
@@ -284,34 +284,16 @@ def _for_other_inputs(
 
 
 def _second_step(
-    result: NNEVCLUS,
-    problem: Problem,
-    solution: NetworkSolution,
-    rng: np.random.RandomState,
+    problem: NetworkProblem, solution: NetworkSolution, rng: np.random.RandomState
 ) -> NetworkSolution:
     """Go on with the pairs of neighbouring clusters among the focal sets."""
-    first = solution.focal_sets
+    first = solution.network.focal_sets
     pairs = {subset for subset in first if len(subset) == 2}
     pairs |= set(adopt(solution.masses, first).neighboring_clusters())
     focal_sets = FocalSets.pairs(first.n_clusters, pairs)
-    weights = extended_weights(solution.other["weights_"], first, focal_sets)
-    hidden = tuple(len(layer) for layer in weights[:-1])
-    network = network_of(result, problem.attributes.shape[1], hidden, focal_sets)
-    parts = [layer.ravel() for layer in weights]
-    if network.link is not None:
-        parts.append(solution.other["novelty_coefficients_"])
-    start = np.concatenate(parts)
-    return finish(network, start, problem, focal_sets, rng, report=ignore)
-
-
-def _store(result: Any, model: NNEVCLUS, solution: NetworkSolution) -> None:
-    """Fitted attributes, except those about single objects."""
-    for name, value in solution.other.items():
-        setattr(result, name, value)
-    result.focal_sets_ = solution.focal_sets
-    result.loss_ = solution.trace.loss
-    result.history_ = solution.trace.losses
-    result.n_iter_ = solution.trace.n_iter
-    result.n_features_in_ = model.n_features_in_
-    if hasattr(model, "feature_names_in_"):
-        result.feature_names_in_ = model.feature_names_in_
+    weights = solution.network.trained_weights.extended(focal_sets)
+    network = network_for(
+        problem.settings, problem.space, focal_sets, weights.hidden_sizes
+    )
+    start = weights.put_into(network, np.empty(network.n_parameters))
+    return train_to_end(network, start, problem, focal_sets, rng, say_nothing)

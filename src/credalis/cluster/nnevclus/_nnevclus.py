@@ -1,24 +1,39 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
-from sklearn.utils.validation import check_is_fitted
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.svm import OneClassSVM
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from credalis.belief import FocalSets
+from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._framework._solution import one_thread
-from credalis.cluster._inputs._geometry import RelationalInput, fitted_geometry
-from credalis.cluster.nnevclus._blocks import NetworkBlocks
-from credalis.cluster.nnevclus._engine import validate
-from credalis.cluster.nnevclus._files import NetworkFiles
-from credalis.cluster.nnevclus._problem import check_parameters, fitted_network, prepare
-from credalis.cluster.nnevclus._solve import flat_parameters, solve
+from credalis.cluster._inputs._standardization import Standardization
+from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
+from credalis.cluster.nnevclus._network import FittedNetwork
+from credalis.cluster.nnevclus._problem import NetworkProblem, prepare
+from credalis.cluster.nnevclus._settings import (
+    Settings,
+    check_mode,
+    check_parameters,
+)
+from credalis.cluster.nnevclus._start import NetworkSolution, solve
 from credalis.cluster.nnevclus._stream import train_on_stream
-from credalis.cluster.nnevclus._training import FULL_BATCH
-from credalis.network import masses_in_blocks, mean_stress
+from credalis.cluster.nnevclus._training import TrainingState
+from credalis.metric_learning import DissimilarityPCA
+from credalis.network import NoveltyScorer, mean_stress
 from credalis.objectives import cross_stress
+from credalis.sources import Source
 
-_DEFAULT_N_INIT = 5
 
-
-class NNEVCLUS(NetworkFiles, NetworkBlocks, RelationalInput, BaseCredalClusterer):
+class NNEVCLUS(BaseCredalClusterer):
     """Neural network-based evidential clustering.
 
     A multilayer perceptron maps the attributes of an object to its masses. It is
@@ -177,45 +192,72 @@ default="auto"
     (2,)
     """
 
+    _words: ClassVar[str] = (
+        "a neural network was trained so that similar objects get masses in low "
+        "conflict"
+    )
+    _variants: ClassVar[dict[str, dict[str, Any]]] = {
+        "NNEVCLUS": {},
+        "NNEVCLUS-bp": {"init": "peaks"},
+    }
+    _uses_labels = True
+    _uses_pairs = True
+    _is_for_many_rows = True
+    _reads_blocks = True
+    _reads_partitions = True
+    _chooses_max_iter = True
     _outlier_advice = "increase dissimilarity_quantile"
 
-    _chooses_max_iter = True
+    weights_: Any
+    scale_: float
+    standardization_: Standardization
+    embedding_: DissimilarityPCA | None
+    transformer_: Any
+    metric_: Any
+    has_given_dissimilarities_: bool
+    novelty_: NoveltyScorer | None
+    novelty_link_: str | None
+    novelty_coefficients_: NDArray[np.float64]
+    output_order_: NDArray[np.intp]
+
+    # Where the training on a stream is, and what draws its blocks.
+    _stream: tuple[TrainingState, np.random.RandomState] | None = None
 
     def __init__(
         self,
-        n_clusters=2,
+        n_clusters: int = 2,
         *,
-        focal_sets="auto",
-        hidden_layer_sizes="auto",
-        metric="euclidean",
-        symmetrize=False,
-        n_components="auto",
-        dissimilarity_quantile="auto",
-        dissimilarity_scale=None,
-        novelty_detector=None,
-        novelty_link="reference",
-        weight_decay=0.0,
-        init="random",
-        solver="auto",
-        learning_rate_init="auto",
-        batch_size="auto",
-        pairs_per_sample=None,
-        early_stopping=False,
-        validation_fraction=0.1,
-        label_weight=0.5,
-        constraint_weight=0.5,
-        warm_start=False,
-        engine="numpy",
-        device="cpu",
-        module=None,
-        dtype="auto",
-        n_init="auto",
-        max_iter="auto",
-        tol=1e-4,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        focal_sets: str | FocalSets = "auto",
+        hidden_layer_sizes: str | int | Sequence[int] = "auto",
+        metric: Any = "euclidean",
+        symmetrize: bool = False,
+        n_components: int | str = "auto",
+        dissimilarity_quantile: float | str = "auto",
+        dissimilarity_scale: float | None = None,
+        novelty_detector: Any = None,
+        novelty_link: str = "reference",
+        weight_decay: float = 0.0,
+        init: str | ArrayLike = "random",
+        solver: str = "auto",
+        learning_rate_init: float | str = "auto",
+        batch_size: int | str = "auto",
+        pairs_per_sample: int | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        label_weight: float = 0.5,
+        constraint_weight: float = 0.5,
+        warm_start: bool = False,
+        engine: str = "numpy",
+        device: str = "cpu",
+        module: Any = None,
+        dtype: str = "auto",
+        n_init: int | str = "auto",
+        max_iter: int | str = "auto",
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
         self.hidden_layer_sizes = hidden_layer_sizes
@@ -250,15 +292,15 @@ default="auto"
 
     def fit(
         self,
-        X,
-        y=None,
+        X: Any,
+        y: Any = None,
         *,
-        dissimilarities=None,
-        partial_labels=None,
-        must_link=None,
-        cannot_link=None,
-        checkpoint=None,
-    ):
+        dissimilarities: ArrayLike | None = None,
+        partial_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    ) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -283,18 +325,20 @@ default="auto"
         -------
         self
         """
-        if hasattr(self, "_stream"):
-            del self._stream
-        return self._fit(
+        self._stream = None
+        fit(
+            self,
             X,
             checkpoint,
+            object_shape=self._object_shape(X),
             dissimilarities=dissimilarities,
             partial_labels=partial_labels,
             must_link=must_link,
             cannot_link=cannot_link,
         )
+        return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Train on a batch of a stream: one pass, one update for each block.
 
         A stream is learned by Adam from random weights, whatever solver and init say.
@@ -314,10 +358,10 @@ default="auto"
         -------
         self
         """
-        train_on_stream(self, X)
+        train_on_stream(self, X, self._object_shape(X))
         return self
 
-    def score(self, X, y=None):
+    def score(self, X: ArrayLike, y: Any = None) -> float:
         """Negative stress of the rows of X, comparable only at equal ``scale_``.
 
         With ``metric="precomputed"`` the rows hold dissimilarities to the training
@@ -341,58 +385,140 @@ default="auto"
                 "score needs dissimilarities that it can compute for new rows, but fit "
                 "was given dissimilarities of its own"
             )
-        X = self._validate(X, reset=False)
-        masses = self._predict_masses(X).T
+        rows = self._validate(X, reset=False)
+        network = FittedNetwork.of(self)
+        masses = network.masses(rows).T
         if self.embedding_ is not None:
-            return -cross_stress(
-                masses, self.partition_.masses.T, X, self.focal_sets_, self.scale_
-            )
-        geometry = fitted_geometry(self, X)
-        similarities = geometry.similarities(self.scale_, float)
+            known = self.partition_.masses.T
+            return -cross_stress(masses, known, rows, self.focal_sets_, self.scale_)
+        similarities = network.space.geometry(rows).similarities(self.scale_, float)
         with one_thread():
             return -mean_stress(masses, similarities, self.focal_sets_)
 
-    def _validate(self, X, *, reset=True, ensure_min_samples=2):
-        return validate(self, X, reset=reset, ensure_min_samples=ensure_min_samples)
+    def to_onnx(self, path: str | PathLike[str], *, dtype: str = "float32") -> None:
+        """Write network and novelty model as ONNX, for runtimes without Python.
 
-    def _check_parameters(self):
+        The input "X" has the shape of the data; the outputs are "masses" of shape
+        (n_samples, n_focal_sets), "plausibility" (n_samples, n_clusters) and "label"
+        (n_samples,). The names of the focal sets are in the metadata. Needs the package
+        onnx.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; it appears whole or not at all.
+        dtype : {"float32", "float64"}, default="float32"
+            Type of input, outputs and all numbers between. "float64" gives the results
+            of `predict_partition` to rounding, but a runtime may lack operators:
+            onnxruntime has no convolutions in float64. "float32" gives them to about
+            1e-4 if the attributes are not much larger than their spread: it has
+            seven digits, also for years or coordinates that differ in the last one.
+
+        Raises
+        ------
+        ValueError
+            If the novelty detector is not a Gaussian one-class SVM, or the module
+            uses what ONNX does not have.
+        """
+        check_is_fitted(self)
+        network = FittedNetwork.of(self)
+        network.to_onnx(path, n_features=self.n_features_in_, dtype=dtype)
+
+    def to_state(self) -> dict[str, Any]:
+        """What `save` stores; of a module only the weights."""
+        state = super().to_state()
+        parameters = state["parameters"] | {"module": None}
+        if isinstance(parameters["novelty_detector"], OneClassSVM):
+            # The estimator has fitted a clone: what this one knows was not used.
+            parameters["novelty_detector"] = clone(parameters["novelty_detector"])
+        return state | {"parameters": parameters}
+
+    def _object_shape(self, X: Any) -> tuple[int, ...] | None:
+        """Shape of an object, if a module gets objects that are not rows."""
+        takes_arrays = self.module is not None and not self._is_precomputed
+        return np.shape(X)[1:] if takes_arrays and np.ndim(X) > 2 else None
+
+    def _validate(
+        self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
+    ) -> NDArray[np.float64]:
+        """Data as rows; with a module each object may be an array of any shape."""
+        options = {"dtype": np.float64, "ensure_min_samples": ensure_min_samples}
+        shape = self._object_shape(X)
+        fitted_shape = None if reset else getattr(self, "input_shape_", None)
+        if shape is not None or (fitted_shape is not None and np.ndim(X) > 2):
+            # An image is not a table: its shape is looked at first, then it is one row.
+            X = check_array(X, allow_nd=True, input_name="X", **options)
+            shape = X.shape[1:]
+            X = X.reshape(len(X), -1)
+        if not reset and shape != fitted_shape:
+            expected = fitted_shape or (self.n_features_in_,)
+            got = shape or np.shape(X)[1:]
+            raise ValueError(
+                f"X must hold objects of shape {expected} as in fit, got objects of "
+                f"shape {got}"
+            )
+        return validate_data(self, X, reset=reset, **options)
+
+    def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
 
-    def _prepare(self, X, rng, **side_information):
-        return prepare(self, X, rng, **side_information)
+    def _prepare(
+        self,
+        X: NDArray[np.float64],
+        rng: np.random.RandomState,
+        *,
+        settings: Settings | None = None,
+        **given: Any,
+    ) -> NetworkProblem:
+        return prepare(settings or Settings.of(self, len(X)), X, rng, **given)
 
-    def _has_fixed_order(self, problem):
-        return problem.information.has_labels or not isinstance(self.init, str)
+    def _has_fixed_order(self, problem: NetworkProblem) -> bool:
+        return problem.information.has_labels or problem.settings.has_fixed_order
 
-    def _n_starts(self, problem):
-        if not isinstance(self.n_init, str):
-            return self.n_init
-        is_full = problem.settings.solver in FULL_BATCH
-        is_warm = self.warm_start and hasattr(self, "weights_")
-        return _DEFAULT_N_INIT if is_full and not is_warm else 1
+    def _n_starts(self, problem: NetworkProblem) -> int:
+        return problem.settings.n_init
 
-    def _max_iterations(self, problem):
+    def _max_iterations(self, problem: NetworkProblem) -> int:
         return problem.settings.max_iter
 
-    def _solve(self, problem, focal_sets, rng, *, previous, report):
-        return solve(self, problem, focal_sets, rng, previous=previous, report=report)
+    def _solve(
+        self,
+        problem: NetworkProblem,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        *,
+        previous: NetworkSolution | None,
+        report: Callable[[int, float], None],
+    ) -> NetworkSolution:
+        return solve(problem, focal_sets, rng, previous=previous, report=report)
 
-    def _fitted_masses(self, X, solution):
-        if solution.is_predicted:
-            return solution.masses
-        return self._predict_masses(X)
+    def _fitted_masses(
+        self, X: NDArray[np.float64], solution: NetworkSolution
+    ) -> NDArray[np.float64]:
+        return solution.masses if solution.is_predicted else self._predict_masses(X)
 
-    def _predict_masses(self, X):
-        if self.embedding_ is not None:
-            if X.min() < 0:
-                raise ValueError(
-                    "X must hold no negative dissimilarities, the smallest is "
-                    f"{X.min():.3g}"
-                )
-            X = self.embedding_.transform(X)
-        network = fitted_network(self)
-        parameters = flat_parameters(self)
-        return masses_in_blocks(
-            network, parameters, X, self.standardization_, self.novelty_
-        )
+    def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return FittedNetwork.of(self).masses(X)
+
+    def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
+        if len(X) <= MAX_WHOLE or is_informed:
+            return False
+        try:
+            self._check_blocks()
+        except ValueError:
+            return False
+        return not isinstance(self.init, str) or self.init in ("random", "k-means++")
+
+    def _check_blocks(self) -> None:
+        check_mode(self, "blocks")
+
+    def _start_blocks(
+        self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
+    ) -> dict[str, Any]:
+        return start_blocks(self, sample, seeds)
+
+    def _train_blocks(
+        self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None
+    ) -> Outcome:
+        return train_blocks(self, source, state, checkpoint)

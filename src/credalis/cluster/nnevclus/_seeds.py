@@ -13,7 +13,6 @@ from credalis._checks import check_finite, check_numbers
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._medoids import check_rows
 from credalis.cluster._inputs._peaks import belief_peaks
-from credalis.cluster.evclus._evclus import EVCLUS
 
 # Of EVCLUS for seeds: late sweeps move small masses, not the best object of a cluster.
 _SEED_TOLERANCE = 1e-4
@@ -86,6 +85,9 @@ def _most_plausible(
     Objects between clusters have the plausibility 1 of both; belief tells those from
     the objects inside.
     """
+    # Only this start needs another method.
+    from credalis.cluster.evclus._evclus import EVCLUS
+
     model = EVCLUS(
         n_clusters,
         metric=geometry.metric,
