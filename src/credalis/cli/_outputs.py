@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from credalis._files import atomic_write, naming_errors
+from credalis._files import atomic_write, check_writable, naming_errors
 from credalis.cli._data import Data
 from credalis.partition import CredalPartition
-from credalis.tables import check_writable, write_table
+from credalis.tables import write_table
 from credalis.tables._table import BATCH_ROWS
 from credalis.tabular import membership_batch, membership_schema
 

@@ -11,12 +11,12 @@ from sklearn.metrics import pairwise_distances
 
 from credalis._checks import (
     check_choice,
+    check_lengths,
     check_number,
     check_spread,
     check_squarable,
     shown,
 )
-from credalis._neighbors import check_lengths
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,
@@ -110,21 +110,6 @@ class Geometry:
         if len(different) == 0:
             raise ValueError("the dissimilarities of all objects are 0")
         return float(np.quantile(different, quantile))
-
-
-class RelationalInput:
-    """An estimator that takes a square matrix with ``metric="precomputed"``."""
-
-    metric: Any
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags
-
-    @property
-    def _is_precomputed(self):
-        return isinstance(self.metric, str) and self.metric == "precomputed"
 
 
 def default_quantile(n_clusters: int) -> float:
