@@ -23,7 +23,7 @@ LAYERS = [
     },
     {"checkpoints", "partition", "sources"},
     {"objectives", "peaks", "metric_learning"},
-    {"network"},
+    {"_drawing", "network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
     {"_predictions", "tabular"},
@@ -107,9 +107,11 @@ def test_module_imports_only_from_lower_layers(path):
         assert LEVEL[parts[1]] < LEVEL[name], f"{name} imports {imported}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_module_is_short_enough_to_read(path):
-    assert len(path.read_text().splitlines()) <= 400
+def test_what_displays_share_with_others_is_in_a_room_of_its_own():
+    for path in MODULES:
+        if subject(path) != "plots":
+            for imported, _ in imported_names(ast.parse(path.read_text())):
+                assert not imported.startswith("credalis.plots._"), path
 
 
 def test_belief_needs_only_numpy():

@@ -252,7 +252,7 @@ def test_nothing_of_a_kind_is_said_in_words(reported):
 def test_picture_shows_every_object_once_in_the_colours_of_the_library(
     network, network_page
 ):
-    from credalis.plots._palette import BASE_COLORS
+    from credalis._drawing.palette import BASE_COLORS
 
     model, X = network
     traces = network_page.objects()

@@ -7,17 +7,17 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 
-from credalis.peaks import delta_bel
-from credalis.plots import DeltaBelDisplay, HistoryDisplay, ShepardDisplay
-from credalis.plots._pairs import dissimilarity_space
-from credalis.plots._palette import (
+from credalis._drawing.legibility import MAX_DOTS
+from credalis._drawing.pairs import dissimilarity_space
+from credalis._drawing.palette import (
     BASE_COLORS,
     INK,
     SOFT_INK,
     cluster_colors,
     cluster_markers,
 )
-from credalis.plots._shepard import MAX_DOTS
+from credalis.peaks import delta_bel
+from credalis.plots import DeltaBelDisplay, HistoryDisplay, ShepardDisplay
 from credalis.report._layout import SEQUENTIAL, axis, layout, numbers
 from credalis.report._marks import SYMBOLS
 from credalis.report._page import Chart, import_graph_objects, rgb

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._drawing.legibility import averaged_rows, group_bounds
+from credalis._drawing.palette import INK, cluster_colors
 from credalis.plots import MassDisplay
-from credalis.plots._mass_marks import averaged_rows, group_bounds
-from credalis.plots._palette import INK, cluster_colors
 from credalis.report._layout import DIVERGING, SEQUENTIAL, axis, layout
 from credalis.report._page import Chart, import_graph_objects, rgb
 from credalis.report._profiles import Profiles

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.plots._palette import GRID, INK, SOFT_INK
+from credalis._drawing.palette import GRID, INK, SOFT_INK
 
 Array = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._drawing.legibility import MAX_LISTED, point_size
+from credalis._drawing.palette import INK, cluster_colors, cluster_markers, darkened
 from credalis.plots import CredalPartitionDisplay
-from credalis.plots._palette import INK, cluster_colors, cluster_markers, darkened
-from credalis.plots._scatter import MAX_LISTED, point_size
 from credalis.report._layout import numbers
 from credalis.report._page import rgb
 

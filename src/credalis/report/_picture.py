@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._drawing.legibility import MAX_LISTED
 from credalis.plots import CredalPartitionDisplay
-from credalis.plots._scatter import MAX_LISTED
 from credalis.report._layout import axis, below, layout, numbers
 from credalis.report._marks import (
     cluster_numbers,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._drawing.palette import BASE_COLORS, INK, cluster_colors
 from credalis._files import atomic_write
-from credalis.plots._palette import BASE_COLORS, INK, cluster_colors
 from credalis.report._diagrams import history_chart, peaks_chart, shepard_chart
 from credalis.report._heatmaps import mass_chart, profile_chart
 from credalis.report._page import (

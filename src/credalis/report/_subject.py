@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from credalis._drawing.inputs import check_features
 from credalis.partition import CredalPartition
-from credalis.plots._projection import check_features
 from credalis.report._table import Column, columns_of
 from credalis.report._text import plain
 
