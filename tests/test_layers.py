@@ -10,7 +10,7 @@ import credalis
 ROOT = Path(credalis.__file__).parent
 
 LAYERS = [
-    {"exceptions", "_checks", "_files", "_progress"},
+    {"exceptions", "_checks", "_files", "_html", "_progress"},
     {
         "belief",
         "optimize",
@@ -45,6 +45,7 @@ OPTIONAL = {
     "onnx",
     "onnxruntime",
     "dask",
+    "jinja2",
     "plotly",
 }
 
@@ -112,6 +113,12 @@ def test_what_displays_share_with_others_is_in_a_room_of_its_own():
         if subject(path) != "plots":
             for imported, _ in imported_names(ast.parse(path.read_text())):
                 assert not imported.startswith("credalis.plots._"), path
+
+
+def test_what_a_report_says_does_not_depend_on_how_it_is_drawn():
+    for path in (ROOT / "report" / "_content").glob("*.py"):
+        for imported, _ in imported_names(ast.parse(path.read_text())):
+            assert not imported.startswith(("credalis.report._charts", "plotly")), path
 
 
 def test_belief_needs_only_numpy():

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from credalis._drawing.inputs import check_features
 from credalis.partition import CredalPartition
-from credalis.report._table import Column, columns_of
-from credalis.report._text import plain
+from credalis.report._content.columns import Column, columns_of
+from credalis.report._content.text import plain
 
 
 @dataclass(frozen=True, eq=False)

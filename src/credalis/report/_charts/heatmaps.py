@@ -7,13 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._drawing.legibility import averaged_rows, group_bounds
-from credalis._drawing.palette import INK, cluster_colors
+from credalis._drawing.palette import INK, cluster_colors, hex_color
 from credalis.plots import MassDisplay
-from credalis.report._layout import DIVERGING, SEQUENTIAL, axis, layout
-from credalis.report._page import Chart, import_graph_objects, rgb
-from credalis.report._profiles import Profiles
-from credalis.report._subject import Subject
-from credalis.report._text import chart_text, counted, number, plain
+from credalis.report._charts.chart import (
+    DIVERGING,
+    SEQUENTIAL,
+    Chart,
+    axis,
+    import_graph_objects,
+    layout,
+)
+from credalis.report._content.profiles import Profiles
+from credalis.report._content.subject import Subject
+from credalis.report._content.text import chart_text, counted, number, plain
 
 Array = NDArray[np.float64]
 
@@ -92,7 +98,8 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
 
 def _profile_caption(n_shown: int, n_columns: int) -> str:
     part = (
-        f" The {n_shown} of {number(n_columns)} columns that tell clusters apart best."
+        f" Only the {n_shown} of {number(n_columns)} columns that tell the clusters "
+        "apart best are shown."
         if n_shown < n_columns
         else ""
     )
@@ -113,7 +120,7 @@ def mass_chart(subject: Subject) -> Chart:
     sets = _heaviest_sets(display.masses)
     rows = _row_names(display, len(masses))
     middles, groups = _group_ticks(display, len(masses))
-    colors = [*map(rgb, cluster_colors(subject.partition.n_clusters)), INK]
+    colors = [*map(hex_color, cluster_colors(subject.partition.n_clusters)), INK]
     height = 540
     figure = go.Figure(
         data=go.Heatmap(
@@ -154,20 +161,23 @@ def mass_chart(subject: Subject) -> Chart:
 
 
 def _mass_caption(subject: Subject, n_rows: int, is_averaged: bool, n_sets: int) -> str:
-    parts = [
-        "Each row is an object: how its unit of belief is shared among single "
+    row = (
+        f"the mean of about {round(subject.n_samples / n_rows)} neighbouring objects"
+        if is_averaged
+        else "an object"
+    )
+    n_all = len(subject.partition.focal_sets)
+    part = (
+        f" Only the {n_sets} of {number(n_all)} sets with most mass are shown."
+        if n_sets < n_all
+        else ""
+    )
+    return (
+        f"Each row is {row}. It shows how a unit of belief is divided among single "
         "clusters, sets of them, Ω (any cluster) and ∅ (none), from white for 0 to "
         "dark blue for 1. Within a cluster, doubt grows downwards; outliers come last."
-    ]
-    if is_averaged:
-        parts.append(
-            f"A row is the mean of about {round(subject.n_samples / n_rows)} "
-            "neighbouring objects."
-        )
-    n_all = len(subject.partition.focal_sets)
-    if n_sets < n_all:
-        parts.append(f"The {n_sets} of {number(n_all)} sets with most mass.")
-    return " ".join(parts)
+        f"{part}"
+    )
 
 
 def _heaviest_sets(masses: Array) -> NDArray[np.intp]:
