@@ -28,6 +28,13 @@ def averaged_rows(masses: NDArray[np.float64], n_rows: int) -> NDArray[np.float6
     return np.add.reduceat(masses, starts, axis=0) / sizes[:, None]
 
 
+def group_name(group: int, n_clusters: int, *, is_short: bool = False) -> str:
+    """Name of a cluster, or of the outliers, which are the group after the last one."""
+    if group < n_clusters:
+        return str(group) if is_short else f"cluster {group}"
+    return "∅" if is_short else "outliers"
+
+
 def group_bounds(
     groups: NDArray[np.intp],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:

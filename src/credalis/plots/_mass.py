@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from credalis._checks import check_choice
 from credalis._drawing.axes import add_legend, axes_or_new, tidy
 from credalis._drawing.inputs import fitted
-from credalis._drawing.legibility import averaged_rows, group_bounds
+from credalis._drawing.legibility import averaged_rows, group_bounds, group_name
 from credalis._drawing.palette import (
     INK,
     SEQUENTIAL,
@@ -386,10 +386,7 @@ def _name_groups(ax: Any, display: MassDisplay, axis: str) -> str:
     length = extent.width if axis == "x" else extent.height
     inches = middles / len(display.groups) * length / ax.figure.dpi
     n_clusters = display.focal_sets.n_clusters
-    numbers = [str(group) if group < n_clusters else "∅" for group in groups]
-    names = [
-        f"cluster {group}" if group < n_clusters else "outliers" for group in groups
-    ]
+    names = [group_name(group, n_clusters) for group in groups]
     sizes = np.array([0.09 * len(name) if axis == "x" else 0.13 for name in names])
     short = (np.diff(inches) < (sizes[:-1] + sizes[1:]) / 2).any()
     kept, end = [], -np.inf
@@ -400,7 +397,7 @@ def _name_groups(ax: Any, display: MassDisplay, axis: str) -> str:
     along = ax.xaxis if axis == "x" else ax.yaxis
     along.set_ticks(
         middles[kept],
-        [(numbers if short else names)[i] for i in kept],
+        [group_name(groups[i], n_clusters, is_short=short) for i in kept],
         rotation=90 if axis == "x" and len(kept) > 20 else 0,
         fontsize="small" if short else "medium",
     )

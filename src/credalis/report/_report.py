@@ -38,15 +38,16 @@ def report(
 ) -> None:
     """Write one HTML page about a clustering; it opens offline.
 
-    The page says in a sentence what was found, shows the partition (hover for the
-    masses of an object), what distinguishes the clusters, typical and doubtful objects
-    and outliers with reasons, the masses, the δ-Bel graph, the Shepard diagram of a
-    method that has one, the learning curve, the settings and how to make the result
-    again. It needs Plotly: ``pip install 'credalis[report]'``.
+    The page says in one sentence what was found. Below, it shows the partition (hover
+    over an object to see its masses), what distinguishes the clusters, typical and
+    doubtful objects and outliers with reasons, the masses, the δ-Bel graph, the Shepard
+    diagram of a method that has one, the learning curve, the settings and how to
+    reproduce the result. It needs Plotly and Jinja2:
+    ``pip install 'credalis[report]'``.
 
     Of more than 3000 objects a sample is drawn over the density of all, and the δ-Bel
-    graph is computed from 5000; the page says so. Whatever the names and cells contain
-    is shown as text.
+    graph is computed from at most 5000; the page says so. Whatever the names and cells
+    contain is shown as text.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def report(
         Names of the objects. None: the index of a pandas frame if it is more than row
         numbers, else row numbers from 0.
     command : str, default=None
-        Shell command that makes the result again. None: lines of Python.
+        Shell command that reproduces the result. None: lines of Python.
 
     Examples
     --------

@@ -30,26 +30,12 @@ _SIGNIFICANT_DIGITS = 5
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A chart and what is said about it.
-
-    Parameters
-    ----------
-    name : str
-        Identifier inside the page.
-    figure : plotly Figure
-    alt : str
-        What a reader who does not see the chart is told.
-    caption : str
-        What stands below the chart.
-    height : int
-        In pixels.
-    """
+    """A chart, what a reader who does not see it is told, and what stands below it."""
 
     name: str
     figure: "Figure"
     alt: str
     caption: str
-    height: int
 
     @property
     def data(self) -> dict[str, Any]:

@@ -78,7 +78,6 @@ def peaks_chart(subject: Subject) -> Chart | None:
         "Likely centres stand apart in the upper right, beyond the dashed lines: many "
         "objects are near them (Bel), and no better candidate is (δ). The graph "
         f"suggests {len(centers)} centres, {_listed(names)}; {note}{sampled}",
-        _HEIGHT,
     )
 
 
@@ -213,7 +212,6 @@ def shepard_chart(subject: Subject) -> Chart | None:
         f"dissimilarity of δ₀ = {display.scale:.4g} becomes δ* = 0.95. Stress "
         f"{display.stress:.3g}, root mean squared residual "
         f"{np.sqrt(display.stress):.3g}.",
-        _HEIGHT,
     )
 
 
@@ -307,5 +305,4 @@ def history_chart(subject: Subject) -> Chart | None:
         f"{number(n_points)} iterations.",
         f"Loss {loss:.4g} after {number(n_points)} iterations of the best start. A "
         "curve that is still falling at its end calls for more iterations (max_iter).",
-        _HEIGHT,
     )

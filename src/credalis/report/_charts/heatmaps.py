@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._drawing.legibility import averaged_rows, group_bounds
+from credalis._drawing.legibility import averaged_rows, group_bounds, group_name
 from credalis._drawing.palette import INK, cluster_colors, hex_color
 from credalis.plots import MassDisplay
 from credalis.report._charts.chart import (
@@ -53,7 +53,6 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
         for row, k in enumerate(used)
     ]
     # Features run down: their names are long, those of the clusters are not.
-    height = 80 + 28 * len(features)
     figure = go.Figure(
         data=go.Heatmap(
             x=[f"{k}" for k in used],
@@ -74,7 +73,7 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
             ygap=2,
         ),
         layout=layout(
-            height,
+            80 + 28 * len(features),
             xaxis=axis("cluster", type="category", showgrid=False),
             margin={"l": 12, "r": 12, "t": 6, "b": 46},
             yaxis=axis(
@@ -92,7 +91,6 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
         "Heat map of the clusters against the columns of the table; the descriptions "
         "of the clusters say in words where they are high or low.",
         _profile_caption(len(features), len(profiles.columns)),
-        height,
     )
 
 
@@ -121,7 +119,6 @@ def mass_chart(subject: Subject) -> Chart:
     rows = _row_names(display, len(masses))
     middles, groups = _group_ticks(display, len(masses))
     colors = [*map(hex_color, cluster_colors(subject.partition.n_clusters)), INK]
-    height = 540
     figure = go.Figure(
         data=go.Heatmap(
             x=[display.focal_sets.names[j] for j in sets],
@@ -135,7 +132,7 @@ def mass_chart(subject: Subject) -> Chart:
             xgap=1 if len(sets) <= 40 else 0,
         ),
         layout=layout(
-            height,
+            540,
             xaxis=axis("set of clusters", type="category", showgrid=False),
             margin={"l": 72, "r": 12, "t": 6, "b": 84},
             yaxis=axis(
@@ -156,7 +153,6 @@ def mass_chart(subject: Subject) -> Chart:
         f"Heat map of the masses of {counted(subject.n_samples, 'object')} on "
         f"{counted(len(sets), 'set')} of clusters, sorted by cluster and doubt.",
         _mass_caption(subject, len(masses), is_averaged, len(sets)),
-        height,
     )
 
 
@@ -195,8 +191,8 @@ def _row_names(display: MassDisplay, n_rows: int) -> list[str]:
     names = []
     for row, (start, end) in enumerate(pairwise(ends)):
         group = int(display.groups[(start + end) // 2])
-        name = f"cluster {group}" if group < n_clusters else "outliers"
-        names.append(f"{name}: mean of {counted(end - start, 'object')}, row {row + 1}")
+        rows = f"mean of {counted(end - start, 'object')}, row {row + 1}"
+        names.append(f"{group_name(group, n_clusters)}: {rows}")
     return names
 
 
@@ -221,13 +217,8 @@ def _group_ticks(display: MassDisplay, n_rows: int) -> tuple[list[int], list[str
     n_clusters = display.focal_sets.n_clusters
     step = -(-len(groups) // _MAX_NAMED_GROUPS)
     middles = (starts + ends - 1) / 2 * n_rows / len(display.masses)
-    is_many = len(groups) > 8
-    names = [
-        (str(group) if is_many else f"cluster {group}")
-        if group < n_clusters
-        else ("∅" if is_many else "outliers")
-        for group in groups
-    ]
+    is_short = len(groups) > 8
+    names = [group_name(group, n_clusters, is_short=is_short) for group in groups]
     return [int(middle) for middle in middles[::step]], names[::step]
 
 

@@ -35,26 +35,15 @@ Indices = NDArray[np.intp]
 MAX_POINTS = 3000
 # Columns a reader can choose for the axes.
 _MAX_VIEWS = 24
-# What a hover text lists at most, and the least mass it lists.
-_N_MASSES, _N_CELLS_LISTED, _MIN_MASS = 5, 6, 0.005
+# What a hover text lists at most.
+_N_MASSES, _N_CELLS_LISTED = 5, 6
 
 _HEIGHT = 620
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """The chart, which objects it shows, and what else its axes can show.
-
-    Parameters
-    ----------
-    chart : Chart
-    shown : array of int
-        Row numbers of the objects that are drawn, ascending.
-    views : list of dict
-        Title and values of the columns that can be chosen for an axis.
-    axis_labels : tuple of two str
-        What the axes show first.
-    """
+    """The chart, which objects it shows, and what else its axes can show."""
 
     chart: Chart
     shown: Indices
@@ -98,7 +87,6 @@ def picture(subject: Subject, profiles: Profiles, keep: Indices) -> Picture:
         figure,
         _alt(subject),
         _caption(subject, display, len(shown), has_views=bool(views)),
-        _HEIGHT,
     )
     return Picture(chart, shown, views, (names[0], names[1]))
 
@@ -144,13 +132,10 @@ def _known_units(subject: Subject) -> list[Column]:
 
 def hover_text(subject: Subject, i: int) -> str:
     """What is known about an object: its masses, and its row of the table."""
-    masses = subject.partition.masses[i]
-    names = subject.partition.focal_sets.names
-    order = np.argsort(-masses, kind="stable")[:_N_MASSES]
     lines = [
         f"<b>{chart_text(subject.title(i))}</b>",
         reason(subject, i),
-        *(f"m({names[j]}) = {masses[j]:.2f}" for j in order if masses[j] >= _MIN_MASS),
+        *(f"m({name}) = {mass}" for name, mass in subject.largest_masses(i, _N_MASSES)),
     ]
     cells = [
         chart_text(f"{plain(column.name, 30)}: {plain(column.cell(i), 30)}")

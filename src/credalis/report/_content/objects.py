@@ -23,16 +23,9 @@ _N_TYPICAL, _N_ROWS, _N_COLUMNS, _N_MASSES, _N_SETS = 3, 30, 8, 3, 5
 
 @dataclass(frozen=True, eq=False)
 class TableColumn:
-    """One column of a table that the reader can sort.
+    """One column of a table that the reader can sort, by values or by the cells.
 
-    Parameters
-    ----------
-    heading : str
-    cells : sequence of str
-    values : sequence of float, default=None
-        What the rows are sorted by; None sorts by the text of the cells.
-    is_descending : bool, default=False
-        Whether the first click brings the largest value to the top.
+    If it is descending, the first click brings the largest value to the top.
     """
 
     heading: str
@@ -48,16 +41,7 @@ class TableColumn:
 
 @dataclass(frozen=True, eq=False)
 class ObjectList:
-    """Objects of one kind: what is said about them, and a table of the first ones.
-
-    Parameters
-    ----------
-    text : str
-    objects : list of int
-        Row numbers.
-    columns : list of TableColumn
-        The first one names the objects.
-    """
+    """Objects of one kind: what is said about them, and a table that names them."""
 
     text: str
     objects: list[int]
@@ -173,10 +157,14 @@ def _columns(
     partition = subject.partition
     doubt, empty = partition.doubt[objects], partition.outlier_mass[objects]
     names = [subject.names[i] for i in objects]
+    masses = [
+        ", ".join(map("\N{NO-BREAK SPACE}".join, subject.largest_masses(i, _N_MASSES)))
+        for i in objects
+    ]
     columns = [
         TableColumn("object", names, None if subject.has_names else objects),
         TableColumn("why", [reason(subject, i, profiles) for i in objects]),
-        TableColumn("largest masses", [_masses(subject, i) for i in objects]),
+        TableColumn("largest masses", masses),
         TableColumn("doubt", [f"{each:.2f}" for each in doubt], doubt.tolist(), True),
         TableColumn("m(∅)", [f"{each:.2f}" for each in empty], empty.tolist(), True),
     ]
@@ -185,15 +173,3 @@ def _columns(
         values = column.values[objects].tolist() if column.is_numeric else None
         columns.append(TableColumn(column.name, cells, values, column.is_numeric))
     return columns
-
-
-def _masses(subject: Subject, i: int) -> str:
-    """The sets an object has most mass on."""
-    masses = subject.partition.masses[i]
-    order = np.argsort(-masses, kind="stable")[:_N_MASSES]
-    names = subject.partition.focal_sets.names
-    return ", ".join(
-        f"{names[j]}\N{NO-BREAK SPACE}{masses[j]:.2f}"
-        for j in order
-        if masses[j] >= 0.005
-    )

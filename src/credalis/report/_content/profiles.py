@@ -151,20 +151,7 @@ def _words(subject: Subject, inside: NDArray[np.bool_]) -> list[list[str]]:
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """One cluster: its size, what distinguishes it, and its most typical objects.
-
-    Parameters
-    ----------
-    cluster : int
-    color : str
-    sizes : str
-        How many objects are certainly and possibly in it.
-    certain_width, possible_width : str
-        The same as parts of a bar, in per cent.
-    words : str
-    typical : list of int
-        Row numbers of objects.
-    """
+    """One cluster: its size in words and in a bar, its character, typical objects."""
 
     cluster: int
     color: str

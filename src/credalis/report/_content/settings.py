@@ -21,16 +21,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True)
 class Settings:
-    """How a result was made.
-
-    Parameters
-    ----------
-    code : str
-        What makes it again, Python or a command.
-    note : str
-        What the code cannot say.
-    facts, parameters : list of (name, value)
-    """
+    """How a result was made: code that makes it again, what it cannot say, tables."""
 
     code: str
     note: str
@@ -45,15 +36,11 @@ def settings_of(subject: Subject, command: str | None) -> Settings:
     else:
         lines = (plain(line, _MAX_LINE_LENGTH) for line in command.splitlines())
         code, note = "\n".join(lines), ""
-    parameters = {}
-    if subject.estimator is not None:
-        parameters = subject.estimator.get_params(deep=False)
-    return Settings(
-        code,
-        note,
-        _facts(subject),
-        [(plain(name), _value(value)) for name, value in parameters.items()],
+    known = (
+        {} if subject.estimator is None else subject.estimator.get_params(deep=False)
     )
+    parameters = [(plain(name), _value(value)) for name, value in known.items()]
+    return Settings(code, note, _facts(subject), parameters)
 
 
 def _python_lines(subject: Subject) -> tuple[str, str]:
