@@ -10,7 +10,7 @@ import credalis
 ROOT = Path(credalis.__file__).parent
 
 LAYERS = [
-    {"exceptions", "_checks", "_files", "_progress"},
+    {"exceptions", "_checks", "_files", "_html", "_progress"},
     {"_warnings"},
     {
         "belief",
@@ -23,7 +23,7 @@ LAYERS = [
     },
     {"checkpoints", "partition", "sources"},
     {"objectives", "peaks", "metric_learning"},
-    {"network"},
+    {"_drawing", "network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
     {"_predictions", "tabular"},
@@ -45,6 +45,7 @@ OPTIONAL = {
     "onnx",
     "onnxruntime",
     "dask",
+    "jinja2",
     "plotly",
 }
 
@@ -105,6 +106,19 @@ def test_module_imports_only_from_lower_layers(path):
             continue
         assert parts[1] in LEVEL, f"{name} imports {imported} from the top package"
         assert LEVEL[parts[1]] < LEVEL[name], f"{name} imports {imported}"
+
+
+def test_what_displays_share_with_others_is_in_a_room_of_its_own():
+    for path in MODULES:
+        if subject(path) != "plots":
+            for imported, _ in imported_names(ast.parse(path.read_text())):
+                assert not imported.startswith("credalis.plots._"), path
+
+
+def test_what_a_report_says_does_not_depend_on_how_it_is_drawn():
+    for path in (ROOT / "report" / "_content").glob("*.py"):
+        for imported, _ in imported_names(ast.parse(path.read_text())):
+            assert not imported.startswith(("credalis.report._charts", "plotly")), path
 
 
 def test_belief_needs_only_numpy():

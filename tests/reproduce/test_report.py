@@ -1,6 +1,7 @@
 """The report: written whole, escaped, and from all finished cells."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from credalis.reproduce._render import (
 from credalis.reproduce._runner import Results
 
 pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
 
 EVIL = "<script>alert('x')</script> | & \"q\""
 
@@ -72,6 +74,14 @@ def test_text_is_escaped(tmp_path):
     assert "<script" not in markdown
     assert "&lt;script&gt;" in html
     assert "\\| &" in markdown
+
+
+@pytest.mark.usefixtures("toys")
+def test_without_jinja_nothing_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install 'credalis\[report\]'"):
+        reproduce(["alpha"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("toys")

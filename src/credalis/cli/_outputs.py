@@ -76,10 +76,11 @@ def check_report(path: str | None) -> None:
     if path is None:
         return
     try:
+        import jinja2  # noqa: F401
         import plotly  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            'reports need plotly: pip install "credalis[report]"'
+            'reports need plotly and Jinja2: pip install "credalis[report]"'
         ) from error
 
 

@@ -6,11 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._drawing.legibility import MAX_LISTED, point_size
+from credalis._drawing.palette import (
+    INK,
+    cluster_colors,
+    cluster_markers,
+    darkened,
+    hex_color,
+)
 from credalis.plots import CredalPartitionDisplay
-from credalis.plots._palette import INK, cluster_colors, cluster_markers, darkened
-from credalis.plots._scatter import MAX_LISTED, point_size
-from credalis.report._layout import numbers
-from credalis.report._page import rgb
+from credalis.report._charts.chart import log_counts, numbers
 
 Indices = NDArray[np.intp]
 # Which of the objects shown, their name in the legend, marker, and further options.
@@ -48,14 +53,10 @@ def density(go: Any, display: CredalPartitionDisplay) -> Any:
         display.points[:, 0], display.points[:, 1], bins=_N_CELLS
     )
     middles = [(each[1:] + each[:-1]) / 2 for each in edges]
-    counts = counts.T
     return go.Heatmap(
         x=numbers(middles[0]),
         y=numbers(middles[1]),
-        z=[
-            [None if count == 0 else round(float(np.log10(count)), 2) for count in row]
-            for row in counts
-        ],
+        z=log_counts(counts.T),
         colorscale=[[0, "#f0f0f0"], [1, "#8c8c8c"]],
         showscale=False,
         hoverinfo="skip",
@@ -68,7 +69,7 @@ def hulls(go: Any, display: CredalPartitionDisplay) -> list[Any]:
     traces = []
     colors = cluster_colors(display.n_clusters)
     for k, color in enumerate(colors):
-        edge = rgb(darkened(color, 0.1))
+        edge = hex_color(darkened(color, 0.1))
         red, green, blue = (round(255 * share) for share in color)
         for corners, is_lower in (
             (display.lower_hulls[k], True),
@@ -144,7 +145,7 @@ def _certain(
             certain & sets[:, k],
             f"cluster {k}",
             {
-                "color": rgb(color),
+                "color": hex_color(color),
                 "size": size * _SIZES.get(symbol, 1.0),
                 "symbol": symbol,
                 "line": {"color": "white", "width": 0.5},
@@ -161,7 +162,7 @@ def _in_doubt(
 ) -> Iterator[Mark]:
     """Discs with the rim of a second cluster, hollow ones for more, rings for none."""
     ambiguous, sets = display.is_ambiguous[shown], display.sets[shown]
-    colors = [rgb(color) for color in cluster_colors(display.n_clusters)]
+    colors = [hex_color(color) for color in cluster_colors(display.n_clusters)]
     n_possible = sets.sum(axis=1)
     two = ambiguous & (n_possible == 2)
     first, second = sets.argmax(axis=1), sets.cumsum(axis=1).argmax(axis=1)

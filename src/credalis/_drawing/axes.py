@@ -1,8 +1,12 @@
 """What all Displays do with axes: make them, clear their clutter, place a legend."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from credalis.plots._palette import GRID, INK, SOFT_INK
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis._drawing.palette import GRID, INK, SOFT_INK
 
 
 def import_pyplot(display: object) -> Any:
@@ -22,6 +26,43 @@ def axes_or_new(display: object, ax: Any, size: tuple[float, float]) -> Any:
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
     return ax
+
+
+def panel_axes(
+    display: object,
+    ax: Any,
+    names: Sequence[str],
+    kind: str,
+    *,
+    n_columns: int,
+    size: tuple[float, float],
+    **options: Any,
+) -> NDArray[Any]:
+    """The axes given, one for each named panel, or those of a new figure in a grid.
+
+    The kind is what an error calls a panel; options go to matplotlib.
+    """
+    plt = import_pyplot(display)
+    if ax is None:
+        n_rows = -(-len(names) // n_columns)
+        _, grid = plt.subplots(
+            n_rows,
+            n_columns,
+            figsize=size,
+            squeeze=False,
+            layout="constrained",
+            **options,
+        )
+        for unused in grid.ravel()[len(names) :]:
+            unused.remove()
+        return grid.ravel()[: len(names)]
+    axes = np.ravel(np.array(ax, dtype=object))
+    if len(axes) != len(names):
+        raise ValueError(
+            f"ax must hold {len(names)} axes, one for each {kind} "
+            f"({', '.join(names)}), got {len(axes)}"
+        )
+    return axes
 
 
 def tidy(ax: Any, *, grid: str | None = "both", title: str | None = None) -> None:

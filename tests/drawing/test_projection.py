@@ -4,12 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from credalis.plots._projection import (
-    check_feature_names,
-    convex_hull,
-    interval,
-    planar_view,
-)
+from credalis._drawing.inputs import check_feature_names
+from credalis._drawing.projection import convex_hull, interval, planar_view
 
 planar_points = arrays(
     np.float64,

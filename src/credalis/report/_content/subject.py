@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from credalis._drawing.inputs import check_features
 from credalis.partition import CredalPartition
-from credalis.plots._projection import check_features
-from credalis.report._table import Column, columns_of
-from credalis.report._text import plain
+from credalis.report._content.columns import Column, columns_of
+from credalis.report._content.text import plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +79,12 @@ class Subject:
     def title(self, i: int) -> str:
         """How an object is called in a sentence."""
         return self.names[i] if self.has_names else f"object {i}"
+
+    def largest_masses(self, i: int, n_most: int) -> list[tuple[str, str]]:
+        """Sets that an object has most mass on, and the masses, for a reader."""
+        masses, names = self.partition.masses[i], self.partition.focal_sets.names
+        order = np.argsort(-masses, kind="stable")[:n_most]
+        return [(names[j], f"{masses[j]:.2f}") for j in order if masses[j] >= 0.005]
 
     def sample(self, n_most: int, keep: NDArray[np.intp]) -> NDArray[np.intp]:
         """Ascending row numbers of all objects, or of those to keep and others.

@@ -7,22 +7,30 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 
-from credalis.peaks import delta_bel
-from credalis.plots import DeltaBelDisplay, HistoryDisplay, ShepardDisplay
-from credalis.plots._pairs import dissimilarity_space
-from credalis.plots._palette import (
+from credalis._drawing.legibility import MAX_DOTS
+from credalis._drawing.pairs import dissimilarity_space
+from credalis._drawing.palette import (
     BASE_COLORS,
     INK,
     SOFT_INK,
     cluster_colors,
     cluster_markers,
+    hex_color,
 )
-from credalis.plots._shepard import MAX_DOTS
-from credalis.report._layout import SEQUENTIAL, axis, layout, numbers
-from credalis.report._marks import SYMBOLS
-from credalis.report._page import Chart, import_graph_objects, rgb
-from credalis.report._subject import Subject
-from credalis.report._text import chart_text, listed, number
+from credalis.peaks import delta_bel
+from credalis.plots import DeltaBelDisplay, HistoryDisplay, ShepardDisplay
+from credalis.report._charts.chart import (
+    SEQUENTIAL,
+    Chart,
+    axis,
+    import_graph_objects,
+    layout,
+    log_counts,
+    numbers,
+)
+from credalis.report._charts.marks import SYMBOLS
+from credalis.report._content.subject import Subject
+from credalis.report._content.text import chart_text, listed, number
 
 Indices = NDArray[np.intp]
 
@@ -70,7 +78,6 @@ def peaks_chart(subject: Subject) -> Chart | None:
         "Likely centres stand apart in the upper right, beyond the dashed lines: many "
         "objects are near them (Bel), and no better candidate is (δ). The graph "
         f"suggests {len(centers)} centres, {_listed(names)}; {note}{sampled}",
-        _HEIGHT,
     )
 
 
@@ -112,7 +119,7 @@ def _peaks_figure(display: DeltaBelDisplay, titles: list[str]) -> Any:
     go = import_graph_objects()
     others = _drawn(display)
     centers = display.centers
-    colors = [rgb(color) for color in cluster_colors(len(centers))]
+    colors = [hex_color(color) for color in cluster_colors(len(centers))]
     markers = cluster_markers(len(centers))
 
     def text(i: int) -> str:
@@ -198,14 +205,13 @@ def shepard_chart(subject: Subject) -> Chart | None:
         _shepard_figure(display),
         "Degrees of conflict of pairs of objects against their dissimilarities; the "
         f"root mean squared residual is {np.sqrt(display.stress):.3g}.",
-        "How much the masses of two objects contradict each other, against how unlike "
-        "the objects are: the closer to the line, the better"
+        "How much the masses of two objects contradict each other, against how "
+        "dissimilar the objects are: the closer to the line, the better"
         f"{'; darker cells hold more pairs' if is_counted else ''}. "
         f"{'A random sample of ' if is_sample else 'All '}{display.shown}; a "
         f"dissimilarity of δ₀ = {display.scale:.4g} becomes δ* = 0.95. Stress "
         f"{display.stress:.3g}, root mean squared residual "
         f"{np.sqrt(display.stress):.3g}.",
-        _HEIGHT,
     )
 
 
@@ -249,10 +255,7 @@ def _counted_pairs(go: Any, display: ShepardDisplay) -> Any:
     return go.Heatmap(
         x=middles,
         y=middles,
-        z=[
-            [None if count == 0 else round(float(np.log10(count)), 2) for count in row]
-            for row in counts
-        ],
+        z=log_counts(counts),
         text=[[number(int(count)) for count in row] for row in counts],
         hovertemplate="δ* ≈ %{x:.2f}<br>κ ≈ %{y:.2f}<br>%{text} pairs<extra></extra>",
         # The palest blues would be lost on white.
@@ -301,6 +304,5 @@ def history_chart(subject: Subject) -> Chart | None:
         f"The loss falls from {display.history[0]:.4g} to {loss:.4g} in "
         f"{number(n_points)} iterations.",
         f"Loss {loss:.4g} after {number(n_points)} iterations of the best start. A "
-        "curve that still falls at its end asks for more iterations (max_iter).",
-        _HEIGHT,
+        "curve that is still falling at its end calls for more iterations (max_iter).",
     )

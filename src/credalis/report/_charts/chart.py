@@ -1,11 +1,16 @@
-"""What all charts of a report share: fonts, axes, colours, rounding."""
+"""A chart with its words, and what all have in common: fonts, axes, colours."""
 
-from typing import Any
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.plots._palette import GRID, INK, SOFT_INK
+from credalis._drawing.palette import GRID, INK, SOFT_INK
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 Array = NDArray[np.float64]
 
@@ -21,6 +26,32 @@ SEQUENTIAL = [
 # Low, like all, high: told apart by red-green-blind eyes.
 DIVERGING = [[0.0, "#0069a8"], [0.5, "#f7f7f7"], [1.0, "#d5470c"]]
 _SIGNIFICANT_DIGITS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A chart, what a reader who does not see it is told, and what stands below it."""
+
+    name: str
+    figure: "Figure"
+    alt: str
+    caption: str
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Traces and layout, of what JSON can hold."""
+        return json.loads(self.figure.to_json())
+
+
+def import_graph_objects() -> Any:
+    """``plotly.graph_objects``, or an ImportError that says how to get it."""
+    try:
+        import plotly.graph_objects as go
+    except ImportError as error:
+        raise ImportError(
+            "report needs plotly: pip install 'credalis[report]'"
+        ) from error
+    return go
 
 
 def layout(height: int, **changes: Any) -> dict[str, Any]:
@@ -85,3 +116,11 @@ def rounded(values: Array) -> Array:
 def numbers(values: Array) -> list[float | None]:
     """Rounded numbers as JSON knows them, None where there are none."""
     return [value if np.isfinite(value) else None for value in rounded(values).tolist()]
+
+
+def log_counts(counts: Array) -> list[list[float | None]]:
+    """Decimal logarithms of counts in cells, None where there is nothing."""
+    return [
+        [None if count == 0 else round(float(np.log10(count)), 2) for count in row]
+        for row in counts
+    ]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.plots._projection import check_feature_names
-from credalis.report._text import plain, quantity
+from credalis._drawing.inputs import check_feature_names
+from credalis.report._content.text import plain, quantity
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,19 +1,18 @@
-"""What distinguishes the clusters, which objects are typical, and why some are not."""
+"""The clusters: how large they are and what distinguishes them."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.report._subject import Subject
-from credalis.report._table import Column
-from credalis.report._text import listed, measured, percentage, plain
+from credalis._drawing.palette import cluster_colors, hex_color
+from credalis.report._content.columns import Column
+from credalis.report._content.subject import Subject
+from credalis.report._content.text import measured, number, percentage, plain
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Less doubt than this is not worth a word.
-MIN_DOUBT = 0.05
 # Standardised differences that deserve a word, and a strong word.
 _NOTABLE, _STRONG = 0.5, 1.2
 # Values so many standard deviations off make an object unusual.
@@ -23,8 +22,6 @@ _N_WORDS = 4
 _NOTABLE_SHARE = 0.2
 # A column of more different words names things, it does not group them.
 _MAX_WORDS = 30
-# Plausibilities that differ by less than this are equal to a reader.
-_DECIMALS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,68 +149,43 @@ def _words(subject: Subject, inside: NDArray[np.bool_]) -> list[list[str]]:
     return found
 
 
-def typical_objects(subject: Subject, n_most: int) -> list[Indices]:
-    """For each cluster its most plausible objects, of equals the most central first."""
+@dataclass(frozen=True, eq=False)
+class Card:
+    """One cluster: its size in words and in a bar, its character, typical objects."""
+
+    cluster: int
+    color: str
+    sizes: str
+    certain_width: str
+    possible_width: str
+    words: str
+    typical: list[int]
+
+
+def cards_of(
+    subject: Subject, profiles: Profiles, typical: list[Indices]
+) -> list[Card]:
+    """A card for each cluster that has objects."""
     partition = subject.partition
-    spread = subject.matrix.std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
-    chosen = []
-    for k in range(partition.n_clusters):
-        members = np.flatnonzero(subject.groups == k)
-        if len(members) == 0:
-            chosen.append(members)
-            continue
-        plausibility = partition.plausibility[members, k].round(_DECIMALS)
-        if subject.is_precomputed:
-            remoteness = subject.matrix[np.ix_(members, members)].mean(axis=1)
-        else:
-            points = subject.matrix[members] / scale
-            remoteness = np.linalg.norm(points - points.mean(axis=0), axis=1)
-        order = np.lexsort((remoteness, -plausibility))
-        chosen.append(members[order[:n_most]])
-    return chosen
-
-
-def reason(subject: Subject, i: int, profiles: Profiles | None = None) -> str:
-    """Why an object is where it is, as in "between 2 and 3"."""
-    partition = subject.partition
-    clusters = np.flatnonzero(partition.maximum_mass_sets[i])
-    if partition.is_outlier[i]:
-        return _outlier_reason(subject, i, profiles)
-    if len(clusters) == partition.n_clusters > 2:
-        return "could be in any cluster"
-    if len(clusters) > 1:
-        return f"between {listed(clusters.tolist(), limit=6)}"
-    own = int(clusters[0])
-    if partition.doubt[i] < MIN_DOUBT:
-        return f"clearly in {own}"
-    others = np.array(partition.plausibility[i])
-    others[own] = 0.0
-    second = int(others.argmax())
-    perhaps = f", perhaps in {second}" if others[second] >= MIN_DOUBT else ""
-    return f"rather in {own}{perhaps}"
-
-
-def _outlier_reason(subject: Subject, i: int, profiles: Profiles | None) -> str:
-    """Far from all clusters; what is unusual, and which cluster is least unlike."""
-    parts = ["far from all"]
-    unusual = profiles.unusual(i) if profiles is not None else ""
-    if unusual:
-        parts.append(unusual)
-    if subject.partition.plausibility[i].max() >= 0.01:
-        parts.append(f"least unlike {subject.partition.labels[i]}")
-    return "; ".join(parts)
-
-
-def doubtful_objects(subject: Subject, n_most: int) -> Indices:
-    """Objects inside clusters that least is known about, the most doubtful first."""
-    doubt = np.where(subject.partition.is_outlier, -1.0, subject.partition.doubt)
-    order = np.argsort(-doubt, kind="stable")[:n_most]
-    return order[doubt[order] >= MIN_DOUBT]
-
-
-def outlying_objects(subject: Subject, n_most: int) -> Indices:
-    """Outliers, those of largest mass on ∅ first."""
-    outliers = np.flatnonzero(subject.partition.is_outlier)
-    order = np.argsort(-subject.partition.outlier_mass[outliers], kind="stable")
-    return outliers[order[:n_most]]
+    lower, upper = partition.lower.sum(axis=0), partition.upper.sum(axis=0)
+    hard = np.bincount(partition.labels, minlength=partition.n_clusters)
+    share = 100 / max(upper.max(), hard.max(), 1)
+    colors = cluster_colors(partition.n_clusters)
+    cards = []
+    for k in map(int, np.flatnonzero(upper + hard)):
+        words = profiles.describe(k)
+        if not words and profiles.columns:
+            words = "about the same as all objects in every column"
+        cards.append(
+            Card(
+                cluster=k,
+                color=hex_color(colors[k]),
+                sizes=f"{number(int(lower[k]))} certainly in, {number(int(upper[k]))} "
+                f"possibly in, {number(int(hard[k]))} most plausible",
+                certain_width=f"{share * lower[k]:.1f}",
+                possible_width=f"{share * (upper[k] - lower[k]):.1f}",
+                words=words if len(typical[k]) else "",
+                typical=typical[k].tolist(),
+            )
+        )
+    return cards

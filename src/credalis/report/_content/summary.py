@@ -1,14 +1,18 @@
-"""The result in sentences that need no knowledge of evidence theory."""
+"""The result in brief, for readers who know nothing of evidence theory."""
 
+from dataclasses import dataclass
+
+from credalis._drawing.palette import BASE_COLORS, INK
 from credalis.partition import CredalPartition
-from credalis.report._subject import Subject
-from credalis.report._text import counted, listed, number, percentage
+from credalis.report._content.subject import Subject
+from credalis.report._content.text import counted, listed, number, percentage
 
+NONSPECIFICITY_RANGE = "0: precise, 1: nothing is known"
 _MAX_NAMES = 6
 
 _METHODS = {
     "NNEVCLUS": "a neural network learned to give similar objects similar evidence",
-    "EVCLUS": "objects that are unlike were given evidence that contradicts",
+    "EVCLUS": "dissimilar objects were given contradictory evidence",
     "ECM": "objects were compared with the centres of clusters and of sets of clusters",
     "CECM": "objects were compared with centres, respecting what is known about pairs",
     "RECM": "objects were compared by their dissimilarities to the centres of clusters",
@@ -56,3 +60,29 @@ def how(subject: Subject) -> str:
     name = type(subject.estimator).__name__
     words = _METHODS.get(name)
     return f"{basis}; method {name}" + (f": {words}." if words else ".")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number at the top of the page, perhaps with a coloured mark."""
+
+    name: str
+    value: str
+    note: str
+    color: str | None = None
+
+
+def facts(partition: CredalPartition) -> list[Fact]:
+    """The numbers behind the sentence."""
+    counts = (
+        ("clear", partition.lower, "in one cluster", BASE_COLORS[0]),
+        ("ambiguous", partition.is_ambiguous, "between clusters", BASE_COLORS[1]),
+        ("outliers", partition.is_outlier, "in no cluster", INK),
+    )
+    found = []
+    for name, chosen, words, color in counts:
+        count = int(chosen.sum())
+        note = f"{percentage(count, len(partition))}, {words}"
+        found.append(Fact(name, number(count), note, color))
+    precision = f"{partition.average_nonspecificity:.2f}"
+    return [*found, Fact("nonspecificity", precision, NONSPECIFICITY_RANGE)]

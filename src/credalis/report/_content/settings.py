@@ -2,15 +2,15 @@
 
 import inspect
 import platform
-from html import escape
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from credalis.report._page import Section, plain_table
-from credalis.report._subject import Subject
-from credalis.report._text import number, plain
+from credalis.report._content.subject import Subject
+from credalis.report._content.summary import NONSPECIFICITY_RANGE
+from credalis.report._content.text import number, plain
 
 # Longer values of parameters are cut.
 _MAX_VALUE_LENGTH = 200
@@ -19,30 +19,31 @@ _SIDE_INFORMATION = ("partial_labels", "must_link", "cannot_link")
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
-def settings_section(subject: Subject, command: str | None) -> Section:
-    """Facts, the command, and on request all parameters."""
+@dataclass(frozen=True)
+class Settings:
+    """How a result was made: code that makes it again, what it cannot say, tables."""
+
+    code: str
+    note: str
+    facts: list[tuple[str, str]]
+    parameters: list[tuple[str, str]]
+
+
+def settings_of(subject: Subject, command: str | None) -> Settings:
+    """The command given or lines of Python, facts, and all parameters."""
     if command is None:
-        code, note = python_lines(subject)
+        code, note = _python_lines(subject)
     else:
         lines = (plain(line, _MAX_LINE_LENGTH) for line in command.splitlines())
         code, note = "\n".join(lines), ""
-    parts = [
-        "<p>This makes the same result from the same data again:</p>",
-        '<div class="code"><button type="button" class="copy">Copy</button>'
-        f"<pre><code>{escape(code)}</code></pre></div>",
-        f'<p class="note">{escape(note)}</p>' if note else "",
-        plain_table(("what", "value"), _facts(subject)),
-    ]
-    if subject.estimator is not None:
-        parts.append(
-            "<details><summary>All parameters</summary>"
-            f"{plain_table(('parameter', 'value'), _parameters(subject.estimator))}"
-            "</details>"
-        )
-    return Section("settings", "Settings", "".join(parts))
+    known = (
+        {} if subject.estimator is None else subject.estimator.get_params(deep=False)
+    )
+    parameters = [(plain(name), _value(value)) for name, value in known.items()]
+    return Settings(code, note, _facts(subject), parameters)
 
 
-def python_lines(subject: Subject) -> tuple[str, str]:
+def _python_lines(subject: Subject) -> tuple[str, str]:
     """Code that makes the result again, and what it cannot say."""
     estimator = subject.estimator
     if estimator is None:
@@ -72,13 +73,13 @@ def python_lines(subject: Subject) -> tuple[str, str]:
 
 def _reservations(estimator: Any, unreadable: list[str]) -> list[str]:
     """What else a second run needs to be the same."""
-    notes = ["X is what the model was fitted to, scaled if it was."]
+    notes = ["X must be what the model was fitted to, scaled in the same way."]
     if unreadable:
         notes.append(f"Put in your own {', '.join(unreadable)}: the text is not code.")
     known = inspect.signature(getattr(estimator, "fit", lambda: None)).parameters
     side = [name for name in _SIDE_INFORMATION if name in known]
     if side:
-        notes.append(f"If fit was given {' or '.join(side)}, it needs them again.")
+        notes.append(f"If fit was given {' or '.join(side)}, give them again.")
     if not isinstance(_seed(estimator), (int, np.integer)):
         notes.append("No seed was given as a number: another run may differ.")
     return notes
@@ -116,7 +117,7 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
         ("focal sets", number(len(partition.focal_sets))),
         (
             "nonspecificity",
-            f"{partition.average_nonspecificity:.3f} (0 precise, 1 nothing known)",
+            f"{partition.average_nonspecificity:.3f} ({NONSPECIFICITY_RANGE})",
         ),
     ]
     if estimator is not None:
@@ -134,13 +135,6 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
         if found is not None and np.ndim(found) == 0:
             facts.append((name, f"{found:.6g}"))
     return [*facts, ("versions", _versions())]
-
-
-def _parameters(estimator: Any) -> list[tuple[str, str]]:
-    return [
-        (plain(name), _value(value))
-        for name, value in estimator.get_params(deep=False).items()
-    ]
 
 
 def _versions() -> str:

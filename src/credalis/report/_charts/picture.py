@@ -6,21 +6,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._drawing.legibility import MAX_LISTED
 from credalis.plots import CredalPartitionDisplay
-from credalis.plots._scatter import MAX_LISTED
-from credalis.report._layout import axis, below, layout, numbers
-from credalis.report._marks import (
+from credalis.report._charts.chart import (
+    Chart,
+    axis,
+    below,
+    import_graph_objects,
+    layout,
+    numbers,
+)
+from credalis.report._charts.marks import (
     cluster_numbers,
     density,
     hulls,
     objects,
     prototypes,
 )
-from credalis.report._page import Chart, import_graph_objects
-from credalis.report._profiles import Profiles, reason
-from credalis.report._subject import Subject
-from credalis.report._table import Column
-from credalis.report._text import chart_text, counted, number, plain
+from credalis.report._content.columns import Column
+from credalis.report._content.objects import reason
+from credalis.report._content.profiles import Profiles
+from credalis.report._content.subject import Subject
+from credalis.report._content.text import chart_text, counted, number, plain
 
 Indices = NDArray[np.intp]
 
@@ -28,26 +35,15 @@ Indices = NDArray[np.intp]
 MAX_POINTS = 3000
 # Columns a reader can choose for the axes.
 _MAX_VIEWS = 24
-# What a hover text lists at most, and the least mass it lists.
-_N_MASSES, _N_CELLS_LISTED, _MIN_MASS = 5, 6, 0.005
+# What a hover text lists at most.
+_N_MASSES, _N_CELLS_LISTED = 5, 6
 
 _HEIGHT = 620
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """The chart, which objects it shows, and what else its axes can show.
-
-    Parameters
-    ----------
-    chart : Chart
-    shown : array of int
-        Row numbers of the objects that are drawn, ascending.
-    views : list of dict
-        Title and values of the columns that can be chosen for an axis.
-    axis_labels : tuple of two str
-        What the axes show first.
-    """
+    """The chart, which objects it shows, and what else its axes can show."""
 
     chart: Chart
     shown: Indices
@@ -85,14 +81,13 @@ def picture(subject: Subject, profiles: Profiles, keep: Indices) -> Picture:
             yaxis=axis(labels[1]),
         ),
     )
+    views = _views(subject, profiles, shown)
     chart = Chart(
         "picture",
         figure,
         _alt(subject),
-        _caption(subject, display, len(shown)),
-        _HEIGHT,
+        _caption(subject, display, len(shown), has_views=bool(views)),
     )
-    views = _views(subject, profiles, shown)
     return Picture(chart, shown, views, (names[0], names[1]))
 
 
@@ -137,13 +132,10 @@ def _known_units(subject: Subject) -> list[Column]:
 
 def hover_text(subject: Subject, i: int) -> str:
     """What is known about an object: its masses, and its row of the table."""
-    masses = subject.partition.masses[i]
-    names = subject.partition.focal_sets.names
-    order = np.argsort(-masses, kind="stable")[:_N_MASSES]
     lines = [
         f"<b>{chart_text(subject.title(i))}</b>",
         reason(subject, i),
-        *(f"m({names[j]}) = {masses[j]:.2f}" for j in order if masses[j] >= _MIN_MASS),
+        *(f"m({name}) = {mass}" for name, mass in subject.largest_masses(i, _N_MASSES)),
     ]
     cells = [
         chart_text(f"{plain(column.name, 30)}: {plain(column.cell(i), 30)}")
@@ -175,15 +167,21 @@ def _alt(subject: Subject) -> str:
     partition = subject.partition
     return (
         f"Scatter plot of {counted(partition.n_samples, 'object')} in the plane, "
-        f"coloured by {partition.n_clusters} clusters: "
+        "coloured by cluster: "
         f"{number(int(partition.lower.sum()))} clear, "
         f"{number(int(partition.is_ambiguous.sum()))} between clusters, "
-        f"{number(int(partition.is_outlier.sum()))} outliers. The tables below list "
-        "the same."
+        f"{number(int(partition.is_outlier.sum()))} outliers. The text and the tables "
+        "below say the same."
     )
 
 
-def _caption(subject: Subject, display: CredalPartitionDisplay, n_shown: int) -> str:
+def _caption(
+    subject: Subject,
+    display: CredalPartitionDisplay,
+    n_shown: int,
+    *,
+    has_views: bool,
+) -> str:
     parts = []
     if getattr(subject.estimator, "embedding_", None) is not None:
         parts.append("The axes are principal components of the dissimilarities.")
@@ -193,30 +191,34 @@ def _caption(subject: Subject, display: CredalPartitionDisplay, n_shown: int) ->
         parts.append("There is one feature; the height is the doubt about an object.")
     elif subject.matrix.shape[1] > 2:
         parts.append(
-            f"{number(subject.matrix.shape[1])} features do not fit on paper: the "
-            "axes are the first two principal components (PCA), the directions in "
-            "which the objects vary most, until you choose others above. Clusters that "
-            "overlap in one view may be apart in another."
+            f"{number(subject.matrix.shape[1])} features cannot be drawn in the plane, "
+            "so the axes are the first two principal components (PCA), the directions "
+            "in which the objects vary most."
+        )
+    if has_views:
+        parts.append(
+            "You can choose other axes above: clusters that overlap in one view may be "
+            "apart in another."
         )
     if display.is_strip:
         parts.append(
-            "Lines below span the objects certainly (solid) and possibly "
+            "The lines below span the objects that are certainly (solid) and possibly "
             "(dashed) in a cluster."
         )
     else:
         parts.append(
-            "Solid outlines hold the objects certainly in a cluster, dashed "
-            "ones those possibly in it."
+            "Solid outlines enclose the objects that are certainly in a cluster, "
+            "dashed ones those that are possibly in it."
         )
     parts.append(
-        "An object between two clusters has the colour of one and the rim of "
-        "the other; rings are outliers."
+        "An object between two clusters has the colour of one and a rim in the colour "
+        "of the other; rings are outliers."
     )
     if n_shown < subject.n_samples:
         parts.append(
-            f"Marks are a random sample of {number(n_shown)} of the "
-            f"{number(subject.n_samples)} objects, with those listed below; the "
-            "grey behind them shows where all of them are (darker: more), and the "
-            "outlines hold all."
+            f"The marks are a random sample, {number(n_shown)} of the "
+            f"{number(subject.n_samples)} objects, with those listed below among them; "
+            "the grey background shows where all objects are (the darker, the more), "
+            "and the outlines enclose all of them."
         )
     return " ".join(parts)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from credalis import FocalSets
-from credalis.plots._palette import (
+from credalis._drawing.palette import (
     _seen,
     _to_linear,
     cluster_colors,

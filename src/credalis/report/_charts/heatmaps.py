@@ -6,14 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._drawing.legibility import averaged_rows, group_bounds, group_name
+from credalis._drawing.palette import INK, cluster_colors, hex_color
 from credalis.plots import MassDisplay
-from credalis.plots._mass_marks import averaged_rows, group_bounds
-from credalis.plots._palette import INK, cluster_colors
-from credalis.report._layout import DIVERGING, SEQUENTIAL, axis, layout
-from credalis.report._page import Chart, import_graph_objects, rgb
-from credalis.report._profiles import Profiles
-from credalis.report._subject import Subject
-from credalis.report._text import chart_text, counted, number, plain
+from credalis.report._charts.chart import (
+    DIVERGING,
+    SEQUENTIAL,
+    Chart,
+    axis,
+    import_graph_objects,
+    layout,
+)
+from credalis.report._content.profiles import Profiles
+from credalis.report._content.subject import Subject
+from credalis.report._content.text import chart_text, counted, number, plain
 
 Array = NDArray[np.float64]
 
@@ -47,7 +53,6 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
         for row, k in enumerate(used)
     ]
     # Features run down: their names are long, those of the clusters are not.
-    height = 80 + 28 * len(features)
     figure = go.Figure(
         data=go.Heatmap(
             x=[f"{k}" for k in used],
@@ -68,7 +73,7 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
             ygap=2,
         ),
         layout=layout(
-            height,
+            80 + 28 * len(features),
             xaxis=axis("cluster", type="category", showgrid=False),
             margin={"l": 12, "r": 12, "t": 6, "b": 46},
             yaxis=axis(
@@ -86,13 +91,13 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
         "Heat map of the clusters against the columns of the table; the descriptions "
         "of the clusters say in words where they are high or low.",
         _profile_caption(len(features), len(profiles.columns)),
-        height,
     )
 
 
 def _profile_caption(n_shown: int, n_columns: int) -> str:
     part = (
-        f" The {n_shown} of {number(n_columns)} columns that tell clusters apart best."
+        f" Only the {n_shown} of {number(n_columns)} columns that tell the clusters "
+        "apart best are shown."
         if n_shown < n_columns
         else ""
     )
@@ -113,8 +118,7 @@ def mass_chart(subject: Subject) -> Chart:
     sets = _heaviest_sets(display.masses)
     rows = _row_names(display, len(masses))
     middles, groups = _group_ticks(display, len(masses))
-    colors = [*map(rgb, cluster_colors(subject.partition.n_clusters)), INK]
-    height = 540
+    colors = [*map(hex_color, cluster_colors(subject.partition.n_clusters)), INK]
     figure = go.Figure(
         data=go.Heatmap(
             x=[display.focal_sets.names[j] for j in sets],
@@ -128,7 +132,7 @@ def mass_chart(subject: Subject) -> Chart:
             xgap=1 if len(sets) <= 40 else 0,
         ),
         layout=layout(
-            height,
+            540,
             xaxis=axis("set of clusters", type="category", showgrid=False),
             margin={"l": 72, "r": 12, "t": 6, "b": 84},
             yaxis=axis(
@@ -149,25 +153,27 @@ def mass_chart(subject: Subject) -> Chart:
         f"Heat map of the masses of {counted(subject.n_samples, 'object')} on "
         f"{counted(len(sets), 'set')} of clusters, sorted by cluster and doubt.",
         _mass_caption(subject, len(masses), is_averaged, len(sets)),
-        height,
     )
 
 
 def _mass_caption(subject: Subject, n_rows: int, is_averaged: bool, n_sets: int) -> str:
-    parts = [
-        "Each row is an object: how its unit of belief is shared among single "
+    row = (
+        f"the mean of about {round(subject.n_samples / n_rows)} neighbouring objects"
+        if is_averaged
+        else "an object"
+    )
+    n_all = len(subject.partition.focal_sets)
+    part = (
+        f" Only the {n_sets} of {number(n_all)} sets with most mass are shown."
+        if n_sets < n_all
+        else ""
+    )
+    return (
+        f"Each row is {row}. It shows how a unit of belief is divided among single "
         "clusters, sets of them, Ω (any cluster) and ∅ (none), from white for 0 to "
         "dark blue for 1. Within a cluster, doubt grows downwards; outliers come last."
-    ]
-    if is_averaged:
-        parts.append(
-            f"A row is the mean of about {round(subject.n_samples / n_rows)} "
-            "neighbouring objects."
-        )
-    n_all = len(subject.partition.focal_sets)
-    if n_sets < n_all:
-        parts.append(f"The {n_sets} of {number(n_all)} sets with most mass.")
-    return " ".join(parts)
+        f"{part}"
+    )
 
 
 def _heaviest_sets(masses: Array) -> NDArray[np.intp]:
@@ -185,8 +191,8 @@ def _row_names(display: MassDisplay, n_rows: int) -> list[str]:
     names = []
     for row, (start, end) in enumerate(pairwise(ends)):
         group = int(display.groups[(start + end) // 2])
-        name = f"cluster {group}" if group < n_clusters else "outliers"
-        names.append(f"{name}: mean of {counted(end - start, 'object')}, row {row + 1}")
+        rows = f"mean of {counted(end - start, 'object')}, row {row + 1}"
+        names.append(f"{group_name(group, n_clusters)}: {rows}")
     return names
 
 
@@ -211,13 +217,8 @@ def _group_ticks(display: MassDisplay, n_rows: int) -> tuple[list[int], list[str
     n_clusters = display.focal_sets.n_clusters
     step = -(-len(groups) // _MAX_NAMED_GROUPS)
     middles = (starts + ends - 1) / 2 * n_rows / len(display.masses)
-    is_many = len(groups) > 8
-    names = [
-        (str(group) if is_many else f"cluster {group}")
-        if group < n_clusters
-        else ("∅" if is_many else "outliers")
-        for group in groups
-    ]
+    is_short = len(groups) > 8
+    names = [group_name(group, n_clusters, is_short=is_short) for group in groups]
     return [int(middle) for middle in middles[::step]], names[::step]
 
 

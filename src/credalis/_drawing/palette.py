@@ -81,6 +81,12 @@ def mixed_color(colors: Colors) -> Colors:
     return _to_srgb(_to_linear(colors).mean(axis=0))
 
 
+def hex_color(color: Colors) -> str:
+    """A colour as style sheets write it, as in "#0069a8"."""
+    red, green, blue = (round(255 * share) for share in color)
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
 def lightened(color: Colors, share: float) -> Colors:
     """The colour with a share of white."""
     return np.asarray(color) * (1 - share) + share

@@ -13,11 +13,10 @@ from sklearn.metrics.pairwise import PAIRED_DISTANCES, paired_distances
 from sklearn.utils import check_random_state, gen_batches
 
 from credalis._checks import check_integer, check_numbers
+from credalis._drawing.inputs import check_features, fitted
 from credalis.belief import conflict
 from credalis.dissimilarity import check_dissimilarities
 from credalis.partition import CredalPartition
-from credalis.plots._fitted import fitted
-from credalis.plots._projection import check_features
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 from sklearn.decomposition import PCA
-from sklearn.utils import check_array
 
 Points = NDArray[np.float64]
 
@@ -68,35 +66,6 @@ def planar_view(
     if centers is not None:
         centers = pca.transform(centers)
     return PlanarView(pca.transform(X), (first, second), centers)
-
-
-def check_features(X: ArrayLike, n_samples: int | None = None) -> Points:
-    """X as a finite float64 matrix with one row for each object."""
-    array = check_array(X, dtype=np.float64, input_name="X")
-    if n_samples is not None and len(array) != n_samples:
-        raise ValueError(
-            f"X must have one row for each of the {n_samples} objects of the "
-            f"partition, got {len(array)} rows"
-        )
-    return array
-
-
-def check_feature_names(
-    feature_names: Sequence[str] | None, X: Any, n_features: int, estimator: Any = None
-) -> list[str]:
-    """The names given, those of a data frame, those the estimator saw, or numbers."""
-    if feature_names is None:
-        feature_names = getattr(X, "columns", None)
-    if feature_names is None:
-        feature_names = getattr(estimator, "feature_names_in_", None)
-    if feature_names is None:
-        return [f"feature {j}" for j in range(n_features)]
-    if isinstance(feature_names, str) or len(feature_names) != n_features:
-        raise ValueError(
-            f"feature_names must hold one name for each of the {n_features} features, "
-            f"got {feature_names!r}"
-        )
-    return [str(name) for name in feature_names]
 
 
 def convex_hull(points: Points) -> Points:
