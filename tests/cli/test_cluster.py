@@ -116,7 +116,7 @@ class TestAnswers:
         assert "peaks: 2" in result.err
 
     def test_the_choice_of_a_large_table_rests_on_a_sample(self, run, csv, monkeypatch):
-        monkeypatch.setattr("credalis.cli._n_clusters.MAX_ROWS", 40)
+        monkeypatch.setattr("credalis.cli._shared._n_clusters.MAX_ROWS", 40)
         result = run("cluster", csv, "-c", "2-3", *GOOD)
         assert "on 40 of 60 rows" in result.err
         assert result.code == 0

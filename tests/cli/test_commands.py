@@ -140,7 +140,7 @@ class TestAccidents:
         def stop(*args, **kwargs):
             signal.raise_signal(signal.SIGINT)
 
-        where = "credalis.cli._outputs.membership_batch"
+        where = "credalis.cli._shared._outputs.membership_batch"
         if step == "fit":
             where = "credalis.cluster._ecm.ECM._solve"
         monkeypatch.setattr(where, stop)

@@ -6,11 +6,11 @@ import click
 import numpy as np
 
 from credalis import _compare
-from credalis.cli._console import Console
-from credalis.cli._data import Data, DataOptions, load_data
-from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._methods import CLUSTERERS
-from credalis.cli._options import (
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._data import Data, DataOptions, load_data
+from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._methods import CLUSTERERS
+from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
     column_options,
@@ -22,7 +22,7 @@ from credalis.cli._options import (
     quiet_option,
     seed_option,
 )
-from credalis.cli._outputs import check_figure, check_outputs, write_figure
+from credalis.cli._shared._outputs import check_figure, check_outputs, write_figure
 from credalis.tables import as_text
 
 # Beyond so many rows, methods whose memory or time grows with n² are left out unless
@@ -93,7 +93,7 @@ def compare(data: str, **options: Any) -> None:
             data, table_options, console, others=others, text_columns=others
         )
         if methods is None:
-            methods = _fitting(len(table.X), console)
+            methods = _methods_for(len(table.X), console)
         result = _compare.compare(
             table.X,
             options["n_clusters"],
@@ -136,7 +136,7 @@ def _names(text: str | None) -> list[str] | None:
     return names or None
 
 
-def _fitting(n_rows: int, console: Console) -> list[str]:
+def _methods_for(n_rows: int, console: Console) -> list[str]:
     if n_rows <= _MAX_ROWS_FOR_ALL:
         return list(_compare.METHODS)
     console.note(

@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import get_completion_class
 
-from credalis.cli._options import SETTINGS, debug_option
+from credalis.cli._shared._options import SETTINGS, debug_option
 
 _FILES = {
     "bash": 'eval "$(credalis completion bash)"  in  ~/.bashrc',

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from credalis._files import naming_errors
-from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._options import PATH, SETTINGS, debug_option, seed_option
+from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._options import PATH, SETTINGS, debug_option, seed_option
 from credalis.cluster import NNEVCLUS
 from credalis.datasets import make_four_class
 from credalis.report import report

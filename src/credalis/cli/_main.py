@@ -11,14 +11,14 @@ from credalis import __version__
 from credalis.cli._cluster import cluster
 from credalis.cli._compare import compare
 from credalis.cli._completion import completion
-from credalis.cli._console import is_debugging, one_line
 from credalis.cli._demo import demo
 from credalis.cli._info import info
-from credalis.cli._interrupts import catching_signals
-from credalis.cli._options import SETTINGS, debug_option
 from credalis.cli._peaks import peaks
 from credalis.cli._predict import predict
 from credalis.cli._reproduce import reproduce
+from credalis.cli._shared._console import is_debugging, one_line
+from credalis.cli._shared._interrupts import catching_signals
+from credalis.cli._shared._options import SETTINGS, debug_option
 
 _INTERRUPTED = 130
 _EXPECTED = (ValueError, OSError, ImportError)
@@ -91,7 +91,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         if is_debugging():
             traceback.print_exc()
         else:
-            _show(_told(error))
+            _show(_message_of(error))
         return 1
 
 
@@ -103,7 +103,7 @@ def _command_of(error: click.UsageError) -> str:
     return error.ctx.command_path if error.ctx else "credalis"
 
 
-def _told(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """One line about an error."""
     if isinstance(error, MemoryError):
         return (

@@ -5,9 +5,9 @@ from typing import Any
 import click
 import numpy as np
 
-from credalis.cli._console import Console
-from credalis.cli._data import DataOptions, load_data
-from credalis.cli._options import (
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._data import DataOptions, load_data
+from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
     column_options,
@@ -18,7 +18,7 @@ from credalis.cli._options import (
     quiet_option,
     seed_option,
 )
-from credalis.cli._outputs import check_figure, check_outputs, write_figure
+from credalis.cli._shared._outputs import check_figure, check_outputs, write_figure
 from credalis.partition._presentation import text_table
 from credalis.peaks import delta_bel
 from credalis.plots import DeltaBelDisplay

@@ -8,22 +8,23 @@ import click
 import numpy as np
 import pyarrow as pa
 
-from credalis.cli._cluster import checked_fields, fields_option
-from credalis.cli._console import Console
-from credalis.cli._data import DataOptions
-from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._options import (
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._data import DataOptions
+from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
+    checked_fields,
     debug_option,
     examples,
+    fields_option,
     file_options,
     id_option,
     json_option,
     quiet_option,
 )
-from credalis.cli._outputs import check_outputs
-from credalis.cli._tally import Tally
+from credalis.cli._shared._outputs import check_outputs
+from credalis.cli._shared._tally import Tally
 from credalis.cluster import NNEVCLUS, BaseCredalClusterer
 from credalis.io import load
 from credalis.tables import Table, output_format, write_table
@@ -73,7 +74,9 @@ def predict(model: str, data: str, **options: Any) -> None:
     """
     output = options["output"] or (None if options["as_json"] else "-")
     console = Console(
-        quiet=options["quiet"], as_json=options["as_json"], is_taken=output == "-"
+        quiet=options["quiet"],
+        as_json=options["as_json"],
+        has_table_on_stdout=output == "-",
     )
     fields = checked_fields(options["fields"])
     if output:
@@ -91,7 +94,9 @@ def predict(model: str, data: str, **options: Any) -> None:
             table.check_columns([id_column])
         elif implied in table.columns:
             id_column = implied
-        scorer = saved if isinstance(saved, TabularModel) else _bare(saved, table)
+        scorer = (
+            saved if isinstance(saved, TabularModel) else _tabular_model(saved, table)
+        )
         scoring = _Scoring(scorer, table, id_column, table_options.missing, console)
         scoring.write(output, fields)
     stop_if_asked()
@@ -195,7 +200,7 @@ def _load(path: str) -> Any:
     return saved
 
 
-def _bare(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
+def _tabular_model(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
     """An estimator saved in Python, as a model that takes the columns as they are."""
     names = getattr(estimator, "feature_names_in_", None)
     n_features = estimator.n_features_in_
@@ -215,10 +220,10 @@ def _bare(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
         fill=np.full(n_features, np.nan),
         fill_categories={},
     )
-    return TabularModel(preparation, _nameless(estimator))
+    return TabularModel(preparation, _without_names(estimator))
 
 
-def _nameless(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
+def _without_names(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
     """A copy that takes an array without a warning about names."""
     twin = copy.copy(estimator)
     if hasattr(twin, "feature_names_in_"):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credalis.cli._console import Console
-from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._options import (
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._options import (
     SETTINGS,
     debug_option,
     examples,

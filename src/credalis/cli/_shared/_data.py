@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from credalis.cli._console import Console
+from credalis.cli._shared._console import Console
 from credalis.tables import Table, as_text, open_table
 from credalis.tables._table import listed
 from credalis.tabular import Columns, Prepared, choose_columns, prepare, read_columns
@@ -177,11 +177,13 @@ def load_data(
         else pa.field(options.id_column, columns.others[options.id_column].type)
     )
     data = Data(table.name, columns, prepared, key, options.id_column)
-    _tell(data, scaling, options, console)
+    _note_what_was_read(data, scaling, options, console)
     return data
 
 
-def _tell(data: Data, scaling: str, options: DataOptions, console: Console) -> None:
+def _note_what_was_read(
+    data: Data, scaling: str, options: DataOptions, console: Console
+) -> None:
     """What was read, scaled, left out or filled in."""
     n_rows = len(data.columns)
     if options.precomputed:

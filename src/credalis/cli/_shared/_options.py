@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from credalis.cli._console import set_debugging
-from credalis.tabular import MISSING, SCALINGS
+from credalis.cli._shared._console import set_debugging
+from credalis.tabular import FIELDS, MISSING, SCALINGS
 
 # Help in lines a person can read, and the defaults said.
 SETTINGS: dict[str, Any] = {
@@ -48,6 +48,12 @@ n_jobs_option = click.option(
     default=1,
     help="Fits at the same time, -1 for as many as there are processors. It does not "
     "change the result.",
+)
+fields_option = click.option(
+    "--fields",
+    metavar="A,B,...",
+    default=None,
+    help=f"What the memberships hold: some of {', '.join(FIELDS)}.  [default: all]",
 )
 precomputed_option = click.option(
     "--precomputed",
@@ -145,3 +151,17 @@ column_options = together(
     precomputed_option,
     file_options,
 )
+
+
+def checked_fields(text: str | None) -> list[str]:
+    """Names of fields of the memberships, or a usage error."""
+    if text is None:
+        return list(FIELDS)
+    fields = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in fields if name not in FIELDS]
+    if unknown or not fields:
+        raise click.UsageError(
+            f"--fields must be some of {','.join(FIELDS)}, got {text!r}",
+            click.get_current_context(),
+        )
+    return fields

@@ -6,7 +6,7 @@ from typing import Any
 import click
 import numpy as np
 
-from credalis.cli._console import Console
+from credalis.cli._shared._console import Console
 from credalis.cluster import BaseCredalClusterer
 from credalis.constraints import renumber
 from credalis.model_selection import Selection, select_n_clusters
