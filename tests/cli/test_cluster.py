@@ -115,10 +115,10 @@ class TestAnswers:
         assert "2 clusters chosen: 2 clusters by" in result.err
         assert "peaks: 2" in result.err
 
-    def test_the_choice_of_a_large_table_rests_on_a_sample(self, run, csv, monkeypatch):
-        monkeypatch.setattr("credalis.cli._shared._n_clusters.MAX_ROWS", 40)
-        result = run("cluster", csv, "-c", "2-3", *GOOD)
-        assert "on 40 of 60 rows" in result.err
+    def test_the_choice_of_a_large_table_rests_on_a_sample(self, run, tmp_path):
+        (tmp_path / "many.csv").write_text(flowers(n_rows=600))
+        result = run("cluster", "many.csv", "-c", "2-3", *GOOD)
+        assert "on 500 of 600 rows" in result.err
         assert result.code == 0
 
     def test_one_hot(self, run, csv):

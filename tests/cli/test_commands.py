@@ -74,9 +74,10 @@ class TestCompare:
 
     def test_a_large_table_gets_the_quick_methods(self, run, csv, monkeypatch):
         monkeypatch.setattr("credalis.cli._compare._MAX_ROWS_FOR_ALL", 10)
-        monkeypatch.setattr("credalis.cli._compare._QUICK", ("ECM",))
         result = run("compare", csv, "-c", "2", "--columns", "height,width")
-        assert "60 rows: ECM; name others with --methods" in result.err
+        assert (
+            "60 rows: NNEVCLUS, ECM, CCM, BCM; name others with --methods" in result.err
+        )
 
 
 class TestCompletion:
@@ -140,10 +141,11 @@ class TestAccidents:
         def stop(*args, **kwargs):
             signal.raise_signal(signal.SIGINT)
 
-        where = "credalis.cli._shared._outputs.membership_batch"
         if step == "fit":
-            where = "credalis.cluster._ecm.ECM._solve"
-        monkeypatch.setattr(where, stop)
+            monkeypatch.setattr(ECM, "_solve", stop)
+        else:
+            where = "credalis.cli._shared._outputs.membership_batch"
+            monkeypatch.setattr(where, stop)
         result = run("cluster", csv, "-c", "2", *GOOD, "-o", "m.csv", "--model", "m")
         assert result.code == 130
         assert result.err.endswith("credalis: interrupted\n")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from credalis.reproduce._page import page, table
+from credalis.reproduce._framework._page import page, table
 
 
 @dataclass(frozen=True)
