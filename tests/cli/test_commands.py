@@ -34,7 +34,7 @@ class TestPeaks:
     def test_a_sample_is_told(self, run, csv):
         options = ("--columns", "height,width", "--sample", "40", "--json", "-c", "3")
         result = run("peaks", csv, *options)
-        assert "looking at 40 rows, drawn at random" in result.err
+        assert "using 40 rows, drawn at random" in result.err
         values = json.loads(result.out)
         assert (values["looked_at"], values["rows"]) == (40, 60)
         assert len(values["centers"]) == 3
@@ -76,7 +76,8 @@ class TestCompare:
         monkeypatch.setattr("credalis.cli._compare._MAX_ROWS_FOR_ALL", 10)
         result = run("compare", csv, "-c", "2", "--columns", "height,width")
         assert (
-            "60 rows: NNEVCLUS, ECM, CCM, BCM; name others with --methods" in result.err
+            "60 rows: only NNEVCLUS, ECM, CCM, BCM are run; name others with --methods"
+            in result.err
         )
 
 
@@ -120,7 +121,9 @@ class TestAccidents:
         command = ("cluster", csv, "-c", "2", *GOOD, "-q")
         result = run(*command)
         assert result.code == 1
-        assert result.error.startswith("unexpected ZeroDivisionError: oops; --debug")
+        assert result.error.startswith(
+            "unexpected ZeroDivisionError: oops; please report it"
+        )
         for debugging in ((*command, "--debug"), ("--debug", *command)):
             shown = run(*debugging).err
             assert "Traceback" in shown

@@ -51,22 +51,31 @@ _output_options = together(
         "-o",
         "--output",
         type=PATH,
-        help="Memberships: .csv, .tsv (also .gz), .parquet, .feather, .npy; - is CSV "
-        "on standard output, and the summary goes to standard error.",
+        help="Where to write the memberships: .csv, .tsv (both also .gz), .parquet, "
+        ".feather or .npy; - writes CSV to standard output and the summary to standard "
+        "error.",
     ),
     fields_option,
-    click.option("--model", type=PATH, help="Model, for credalis predict."),
-    click.option("--report", type=PATH, help="Page about the result, HTML."),
+    click.option(
+        "--model", type=PATH, help="Where to save the model, for credalis predict."
+    ),
+    click.option(
+        "--report", type=PATH, help="Where to write an HTML page about the result."
+    ),
 )
 _side_options = together(
     click.option(
         "--labels",
         type=PATH,
-        help="Table of two columns: row and known label. Rows are identified as in "
-        "--id, without it by their number from 0.",
+        help="Table with two columns, row and known label. Rows are named by their "
+        "--id or, without --id, by their number, starting at 0.",
     ),
-    click.option("--must-link", type=PATH, help="Table of pairs in the same cluster."),
-    click.option("--cannot-link", type=PATH, help="Table of pairs in different ones."),
+    click.option(
+        "--must-link", type=PATH, help="Table of pairs of rows in the same cluster."
+    ),
+    click.option(
+        "--cannot-link", type=PATH, help="Table of pairs of rows in different clusters."
+    ),
 )
 
 
@@ -84,7 +93,7 @@ _side_options = together(
     "n_clusters",
     type=NumberOfClusters(),
     metavar="K|auto|A-B",
-    help="Number of clusters; auto chooses from 2 to 8, A-B from that range.",
+    help="Number of clusters; auto tries 2 to 8, A-B tries that range.",
 )
 @click.option(
     "-m",
@@ -99,7 +108,7 @@ _side_options = together(
     "parameters",
     metavar="KEY=VALUE",
     multiple=True,
-    help="Parameter of the method. Can be repeated.",
+    help="A parameter of the method. Can be repeated.",
 )
 @_output_options
 @column_options
@@ -177,10 +186,12 @@ def _check_number(
 ) -> None:
     if finds_n_clusters(estimator):
         if n_clusters is not None:
-            raise ValueError(f"{method} finds the number of clusters itself: no -c")
+            raise ValueError(
+                f"{method} finds the number of clusters itself: leave out -c"
+            )
     elif n_clusters is None:
         raise click.UsageError(
-            "say how many clusters with -c, for example -c 4, or -c auto",
+            "say how many clusters you want with -c, for example -c 4, or use -c auto",
             click.get_current_context(),
         )
 

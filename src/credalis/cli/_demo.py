@@ -15,19 +15,19 @@ _N_CLUSTERS = 4
 
 
 @click.command(
-    context_settings=SETTINGS, short_help="Cluster built-in data, write a report."
+    context_settings=SETTINGS, short_help="Cluster built-in data and write a report."
 )
 @click.option(
     "-o",
     "--output",
     type=PATH,
     default="report.html",
-    help="The report to write.",
+    help="Where to write the report.",
 )
 @seed_option
 @debug_option
 def demo(output: str, seed: int) -> None:
-    """Cluster four overlapping groups with NN-EVCLUS, and write a report."""
+    """Cluster four overlapping groups with NN-EVCLUS and write a report."""
     X, _ = make_four_class(random_state=seed)
     model = NNEVCLUS(_N_CLUSTERS, random_state=seed).fit(X)
     stop_if_asked()

@@ -22,7 +22,7 @@ _MAX_SETS_SHOWN = 20
 @json_option
 @debug_option
 def info(model: str, as_json: bool) -> None:
-    """Say what a model file holds.
+    """Show what a model file holds.
 
     MODEL is a file written by "credalis cluster --model", or by save in Python. Nothing
     in it is executed.

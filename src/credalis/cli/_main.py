@@ -38,7 +38,7 @@ def credalis() -> None:
     """Clustering that knows what it does not know.
 
     Every row of a table gets a mass function over sets of clusters: it is clearly in
-    one, between several, or in none. Begin with "credalis demo", or with a table of
+    one, between several, or in none. Start with "credalis demo", or with a table of
     your own: "credalis cluster data.csv -c 4".
     """
 
@@ -107,14 +107,14 @@ def _message_of(error: Exception) -> str:
     """One line about an error."""
     if isinstance(error, MemoryError):
         return (
-            f"not enough memory ({one_line(str(error)) or 'no details'}): take a "
-            "sample of the rows, or -m ECM, whose memory grows least"
+            f"not enough memory ({one_line(str(error)) or 'no details'}): use a "
+            "sample of the rows, or -m ECM, which needs the least memory"
         )
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}"
     if isinstance(error, _EXPECTED):
         return one_line(str(error))
     return (
-        f"unexpected {type(error).__name__}: {one_line(str(error))}; --debug shows "
-        "where, please report it"
+        f"unexpected {type(error).__name__}: {one_line(str(error))}; please report it "
+        "(--debug shows where it happened)"
     )

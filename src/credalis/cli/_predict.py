@@ -51,15 +51,15 @@ from credalis.tabular import (
     "-o",
     "--output",
     type=PATH,
-    help="Memberships, as in credalis cluster.  [default: CSV on standard output, "
-    "nothing with --json]",
+    help="Where to write the memberships, as in credalis cluster.  [default: CSV on "
+    "standard output, nothing with --json]",
 )
 @fields_option
 @id_option
 @click.option(
     "--missing",
     type=click.Choice(MISSING),
-    help="What becomes of rows with missing values.  [default: as in the fit]",
+    help="What to do with missing values.  [default: as in the fit]",
 )
 @file_options
 @json_option
@@ -69,8 +69,8 @@ def predict(model: str, data: str, **options: Any) -> None:
     """Score new rows with a saved model, and flag those that fit no cluster.
 
     MODEL is a file written by "credalis cluster --model". DATA must have the columns
-    that the model was fitted to, in any order; it is read piece by piece, so that it
-    may be larger than memory.
+    that the model was fitted to, in any order; it is read piece by piece, so it may be
+    larger than memory.
     """
     output = options["output"] or (None if options["as_json"] else "-")
     console = Console(
@@ -149,8 +149,9 @@ class _Scoring:
         self._model.preparation.check_table(self._table.name, self._table.columns)
         if _ignores_novelties(self._model.estimator):
             self._console.note(
-                "the model has no novelty detector: rows unlike all rows of the fit "
-                "may get a cluster (fit with --param novelty_detector=ocsvm)"
+                "the model has no novelty detector: rows unlike any that it was "
+                "fitted to may still be assigned to a cluster (to detect them, fit "
+                "with --param novelty_detector=ocsvm)"
             )
         key = pa.field("row", pa.int64())
         if self._id_column is not None:
@@ -195,7 +196,7 @@ def _load(path: str) -> Any:
     saved = load(path)
     if not isinstance(saved, (TabularModel, BaseCredalClusterer)):
         raise ValueError(
-            f"{path} holds a {type(saved).__name__}, not a model that could predict"
+            f"{path} holds a {type(saved).__name__}, not a model that can predict"
         )
     return saved
 
@@ -207,8 +208,8 @@ def _tabular_model(estimator: BaseCredalClusterer, table: Table) -> TabularModel
     columns = tuple(table.columns if names is None else map(str, names))
     if len(columns) != n_features:
         raise ValueError(
-            f"{table.name} must have {n_features} columns, in the order of the fit: "
-            f"the model knows no names; got {len(columns)}"
+            f"{table.name} must have {n_features} columns in the order of the fit, "
+            f"because the model has no column names; got {len(columns)}"
         )
     preparation = Preparation(
         numeric=columns,

@@ -74,7 +74,7 @@ class _Rows:
         if len(self._positions) < len(texts):
             twice, _ = Counter(texts).most_common(1)[0]
             raise ValueError(
-                f"{data.name}: labels and pairs need identifiers that differ, but "
+                f"{data.name}: labels and pairs need unique identifiers, but "
                 f"{twice!r} occurs more than once in {data.id_column!r}"
             )
 
@@ -84,7 +84,7 @@ class _Rows:
     def number(self, path: str, line: int, text: str) -> int:
         """Row number of an identifier, or a ValueError that says where it stands."""
         if text not in self._positions:
-            numbering = " (they begin at 0)" if self.what == "row" else ""
+            numbering = " (rows are numbered from 0)" if self.what == "row" else ""
             raise ValueError(
                 f"{path}, row {line}: {self.table} has no {self.what} {text!r}"
                 f"{numbering}"
@@ -154,8 +154,8 @@ def _check_agreement(
         if group[i] == group[j]:
             raise ValueError(
                 f"{cannot_link}, row {line}: {first!r} and {second!r} cannot be in "
-                f"different clusters, {must_link} joins them, directly or through "
-                "others"
+                f"different clusters: {must_link} joins them, directly or through "
+                "other rows"
             )
 
 
