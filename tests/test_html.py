@@ -8,7 +8,7 @@ import pytest
 import credalis
 from credalis import CredalPartition, report
 from credalis._html import environment, render
-from credalis.reproduce._render import Picture, Section, Table, Text, as_html
+from credalis.reproduce._framework._render import Picture, Section, Table, Text, as_html
 
 pytest.importorskip("plotly")
 jinja2 = pytest.importorskip("jinja2")

@@ -7,26 +7,26 @@ from pathlib import Path
 
 from credalis._checks import check_choice
 from credalis._html import import_jinja
-from credalis.reproduce import (
+from credalis.reproduce._experiments import (
     _attribute,
     _circles,
     _constrained,
     _dissimilarity,
     _examples,
-    _fourclass_report,
+    _fourclass,
     _times,
 )
-from credalis.reproduce._cells import stored
-from credalis.reproduce._experiment import Experiment
-from credalis.reproduce._findings import Finding
-from credalis.reproduce._report import HTML_NAME, MARKDOWN_NAME, write_report
-from credalis.reproduce._runner import Progress, Results, run_cells
+from credalis.reproduce._framework._cells import stored
+from credalis.reproduce._framework._experiment import Experiment
+from credalis.reproduce._framework._findings import Finding
+from credalis.reproduce._framework._report import HTML_NAME, MARKDOWN_NAME, write_report
+from credalis.reproduce._framework._runner import Progress, Results, run_cells
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
     for module in (
         _examples,
-        _fourclass_report,
+        _fourclass,
         _circles,
         _attribute,
         _dissimilarity,

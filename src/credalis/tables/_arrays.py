@@ -82,7 +82,7 @@ def open_npz(source: ByteSource) -> ArrayTable:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(
             f"{source.name} must hold one matrix, or vectors of equal length as "
-            f"columns, it holds {shapes or 'nothing'}"
+            f"columns; it holds {shapes or 'nothing'}"
         )
     return ArrayTable(source.name, "npz", arrays)
 

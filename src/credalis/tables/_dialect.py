@@ -111,7 +111,8 @@ def _decoded(source: ByteSource, encoding: str) -> str:
         return head.decode(encoding)
     except LookupError as error:
         raise ValueError(
-            f"encoding must be the name of one, as latin-1 or utf-8, got {encoding!r}"
+            "encoding must be the name of one, such as latin-1 or utf-8, got "
+            f"{encoding!r}"
         ) from error
     except UnicodeDecodeError as error:
         line = head[: error.start].count(b"\n") + 1

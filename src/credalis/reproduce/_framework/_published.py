@@ -2,12 +2,12 @@
 
 import json
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 
 @cache
 def published() -> dict[str, Any]:
     """Tables and values of the paper; the file says where they come from."""
-    text = files("credalis.reproduce").joinpath("published.json").read_text("utf-8")
+    text = Path(__file__).with_name("published.json").read_text("utf-8")
     return json.loads(text)

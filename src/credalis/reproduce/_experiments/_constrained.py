@@ -11,16 +11,21 @@ from credalis._files import atomic_write
 from credalis.constraints import random_pairs
 from credalis.metric_learning import PCCA
 from credalis.metrics import adjusted_rand_index
-from credalis.reproduce._cells import Cell, Outcome
-from credalis.reproduce._data import SETS, attributes
-from credalis.reproduce._experiment import Experiment, Part, Shown
-from credalis.reproduce._explanations import CLAIM_EXPLANATIONS
-from credalis.reproduce._figures import bars
-from credalis.reproduce._findings import NOT_COMPARABLE, WORSE, Finding, judge
-from credalis.reproduce._methods import EXCEPTIONS, Setting, build
-from credalis.reproduce._render import Picture, Table, Text
-from credalis.reproduce._runner import Results
-from credalis.reproduce._tables import finding_table, runs_of, spread
+from credalis.reproduce._experiments._explanations import CLAIM_EXPLANATIONS
+from credalis.reproduce._experiments._methods import EXCEPTIONS, Setting, build
+from credalis.reproduce._framework._cells import Cell, Outcome
+from credalis.reproduce._framework._data import SETS, attributes
+from credalis.reproduce._framework._experiment import Experiment, Part, Shown
+from credalis.reproduce._framework._figures import bars
+from credalis.reproduce._framework._findings import (
+    NOT_COMPARABLE,
+    WORSE,
+    Finding,
+    judge,
+)
+from credalis.reproduce._framework._render import Picture, Table, Text
+from credalis.reproduce._framework._runner import Results
+from credalis.reproduce._framework._tables import finding_table, runs_of, spread
 
 NAME = "constrained"
 PLAIN = ("CEVCLUS", "NN-EVCLUS", "CECM")

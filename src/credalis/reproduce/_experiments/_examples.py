@@ -8,14 +8,14 @@ from credalis.belief import FocalSets, conflict
 from credalis.cluster import EVCLUS
 from credalis.datasets import load_butterfly
 from credalis.plots import CredalPartitionDisplay, MassDisplay
-from credalis.reproduce._cells import Cell, Outcome
-from credalis.reproduce._experiment import Experiment, Part, Shown
-from credalis.reproduce._figures import image
-from credalis.reproduce._findings import NOT_RUN, Finding, judge
-from credalis.reproduce._published import published
-from credalis.reproduce._render import Table, Text
-from credalis.reproduce._runner import Results
-from credalis.reproduce._tables import decimals, finding_table, pictures_of
+from credalis.reproduce._framework._cells import Cell, Outcome
+from credalis.reproduce._framework._experiment import Experiment, Part, Shown
+from credalis.reproduce._framework._figures import image
+from credalis.reproduce._framework._findings import NOT_RUN, Finding, judge
+from credalis.reproduce._framework._published import published
+from credalis.reproduce._framework._render import Table, Text
+from credalis.reproduce._framework._runner import Results
+from credalis.reproduce._framework._tables import decimals, finding_table, pictures_of
 
 NAME = "examples"
 # The paper does not name δ₀. With the default, the 0.9-quantile 13.2, masses differ by

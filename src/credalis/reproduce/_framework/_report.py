@@ -5,13 +5,19 @@ from pathlib import Path
 
 from credalis import __version__
 from credalis._files import atomic_write
-from credalis.reproduce._data import SETS
-from credalis.reproduce._experiment import Experiment, Part
-from credalis.reproduce._findings import WORSE, Finding, share_good
-from credalis.reproduce._published import published
-from credalis.reproduce._render import Section, Table, Text, as_html, as_markdown
-from credalis.reproduce._runner import Results
-from credalis.reproduce._tables import decimals, spread
+from credalis.reproduce._framework._data import SETS
+from credalis.reproduce._framework._experiment import Experiment, Part
+from credalis.reproduce._framework._findings import WORSE, Finding, share_good
+from credalis.reproduce._framework._published import published
+from credalis.reproduce._framework._render import (
+    Section,
+    Table,
+    Text,
+    as_html,
+    as_markdown,
+)
+from credalis.reproduce._framework._runner import Results
+from credalis.reproduce._framework._tables import decimals, spread
 
 TITLE = "NN-EVCLUS reproduced with credalis"
 HTML_NAME, MARKDOWN_NAME = "report.html", "report.md"

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from credalis.cli._console import set_debugging
-from credalis.tabular import MISSING, SCALINGS
+from credalis.cli._shared._console import set_debugging
+from credalis.tabular import FIELDS, MISSING, SCALINGS
 
 # Help in lines a person can read, and the defaults said.
 SETTINGS: dict[str, Any] = {
@@ -27,27 +27,36 @@ debug_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=set_debugging,
-    help="Show where in the program an error comes from.",
+    help="Show where in the program an error occurs.",
 )
 quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="No notes, no summary: only warnings and errors.",
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print the result as JSON, for programs."
+    "--json", "as_json", is_flag=True, help="Print the result as JSON."
 )
 seed_option = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     metavar="N",
     default=0,
-    help="Seed of the random numbers: the same seed gives the same result.",
+    help="Seed for random numbers: the same seed gives the same result.",
 )
 n_jobs_option = click.option(
     "--n-jobs",
     type=int,
     default=1,
-    help="Fits at the same time, -1 for as many as there are processors. It does not "
-    "change the result.",
+    help="Number of fits to run at the same time, -1 for one per processor. It does "
+    "not change the result.",
+)
+fields_option = click.option(
+    "--fields",
+    metavar="A,B,...",
+    default=None,
+    help=f"What to write: one or more of {', '.join(FIELDS)}.  [default: all]",
 )
 precomputed_option = click.option(
     "--precomputed",
@@ -79,28 +88,31 @@ file_options = together(
     click.option(
         "--delimiter",
         metavar="CHAR",
-        help=r"Between the cells of a text file, \t for a tab.  [default: found]",
+        help=r"Delimiter of a text file, \t for a tab.  [default: detected]",
     ),
     click.option(
         "--decimal",
         type=click.Choice([".", ","]),
-        help="Decimal sign of a text file.  [default: found]",
+        help="Decimal sign of a text file.  [default: detected]",
     ),
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether the first line of a text file has names.  [default: found]",
+        help="Whether the first line of a text file holds the names of the columns.  "
+        "[default: detected]",
     ),
     click.option(
-        "--encoding", metavar="NAME", help="Of a text file.  [default: UTF-8]"
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of a text file.  [default: UTF-8]",
     ),
     click.option(
         "--na",
         "missing_values",
         metavar="TEXT",
         multiple=True,
-        help="Text that stands for a missing value, besides empty cells, NA, NaN and "
-        "null. Can be repeated.",
+        help="Text that stands for a missing value, in addition to empty cells, NA, "
+        "NaN and null. Can be repeated.",
     ),
 )
 
@@ -108,7 +120,7 @@ id_option = click.option(
     "--id",
     "id_column",
     metavar="COLUMN",
-    help="Column that identifies the rows: it is kept in the output.",
+    help="Column that identifies the rows; it is kept in the output.",
 )
 
 # What of the table is used, and how.
@@ -128,20 +140,34 @@ column_options = together(
         type=click.Choice(SCALINGS),
         default=None,
         help="standard: mean 0, standard deviation 1; robust: median 0, interquartile "
-        "range 1; none: as it is.  [default: standard]",
+        "range 1; none: unchanged.  [default: standard]",
     ),
     click.option(
         "--missing",
         type=click.Choice(MISSING),
         default="error",
-        help="What becomes of rows with missing values: an error; drop: they are left "
-        "out, and empty in the output; impute: medians are filled in.",
+        help="What to do with missing values. error: stop; drop: leave the rows out, "
+        "with empty cells in the output; impute: fill in medians.",
     ),
     click.option(
         "--one-hot",
         is_flag=True,
-        help="Use columns of text: one indicator for each category.",
+        help="Use columns of text, with one indicator per category.",
     ),
     precomputed_option,
     file_options,
 )
+
+
+def checked_fields(text: str | None) -> list[str]:
+    """Names of fields of the memberships, or a usage error."""
+    if text is None:
+        return list(FIELDS)
+    fields = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in fields if name not in FIELDS]
+    if unknown or not fields:
+        raise click.UsageError(
+            f"--fields must be one or more of {','.join(FIELDS)}, got {text!r}",
+            click.get_current_context(),
+        )
+    return fields

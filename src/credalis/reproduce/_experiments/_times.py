@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from credalis.reproduce._attribute import fit_attributes
-from credalis.reproduce._cells import Cell, Outcome
-from credalis.reproduce._constrained import METHODS as CONSTRAINED_METHODS
-from credalis.reproduce._constrained import draws_of
-from credalis.reproduce._data import SETS
-from credalis.reproduce._dissimilarity import METHODS as RELATIONAL_METHODS
-from credalis.reproduce._dissimilarity import fit_dissimilarities, setting
-from credalis.reproduce._experiment import Experiment, Shown
-from credalis.reproduce._methods import PAIRS_WITHOUT_FRAME
-from credalis.reproduce._published import published
-from credalis.reproduce._render import Table, Text
-from credalis.reproduce._runner import Results
-from credalis.reproduce._tables import decimals, runs_of
+from credalis.reproduce._experiments._attribute import fit_attributes
+from credalis.reproduce._experiments._constrained import METHODS as CONSTRAINED_METHODS
+from credalis.reproduce._experiments._constrained import draws_of
+from credalis.reproduce._experiments._dissimilarity import METHODS as RELATIONAL_METHODS
+from credalis.reproduce._experiments._dissimilarity import fit_dissimilarities, setting
+from credalis.reproduce._experiments._methods import PAIRS_WITHOUT_FRAME
+from credalis.reproduce._framework._cells import Cell, Outcome
+from credalis.reproduce._framework._data import SETS
+from credalis.reproduce._framework._experiment import Experiment, Shown
+from credalis.reproduce._framework._published import published
+from credalis.reproduce._framework._render import Table, Text
+from credalis.reproduce._framework._runner import Results
+from credalis.reproduce._framework._tables import decimals, runs_of
 
 NAME = "times"
 N_RUNS = 5

@@ -14,8 +14,8 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from credalis.reproduce._cells import Cell, keep, stored
-from credalis.reproduce._data import data_from, is_available
+from credalis.reproduce._framework._cells import Cell, keep, stored
+from credalis.reproduce._framework._data import data_from, is_available
 
 # Told after each cell: how many are finished, how many there are, the last one.
 Progress = Callable[[int, int, Cell], None]

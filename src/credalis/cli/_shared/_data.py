@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from credalis.cli._console import Console
+from credalis.cli._shared._console import Console
 from credalis.tables import Table, as_text, open_table
 from credalis.tables._table import listed
 from credalis.tabular import Columns, Prepared, choose_columns, prepare, read_columns
@@ -177,11 +177,13 @@ def load_data(
         else pa.field(options.id_column, columns.others[options.id_column].type)
     )
     data = Data(table.name, columns, prepared, key, options.id_column)
-    _tell(data, scaling, options, console)
+    _note_what_was_read(data, scaling, options, console)
     return data
 
 
-def _tell(data: Data, scaling: str, options: DataOptions, console: Console) -> None:
+def _note_what_was_read(
+    data: Data, scaling: str, options: DataOptions, console: Console
+) -> None:
     """What was read, scaled, left out or filled in."""
     n_rows = len(data.columns)
     if options.precomputed:
@@ -195,21 +197,24 @@ def _tell(data: Data, scaling: str, options: DataOptions, console: Console) -> N
     if data.prepared.n_missing:
         counts = ", ".join(f"{k!r} {n}" for k, n in data.prepared.n_missing.items())
         if options.missing == "drop":
-            console.note(f"{data.n_dropped} rows left out, missing values: {counts}")
+            console.note(
+                f"{data.n_dropped} of {n_rows} rows left out because of missing "
+                f"values: {counts}"
+            )
         else:
             console.note(f"medians filled in for missing values: {counts}")
     for note in data.prepared.notes:
         console.warn(f"{data.name}: {note}")
     for name in _counting_columns(data.columns):
         console.warn(
-            f"{data.name}: column {name!r} numbers the rows; if it identifies them: "
-            f"--id {name}"
+            f"{data.name}: column {name!r} numbers the rows; if it identifies them, "
+            f"use --id {name}"
         )
     keys = data.key_texts() if data.id_column is not None else []
     if len(set(keys)) < len(keys):
         console.warn(
-            f"{data.name}: {len(keys) - len(set(keys))} rows have an identifier in "
-            f"{data.id_column!r} that another row has too"
+            f"{data.name}: the identifiers in {data.id_column!r} are not unique, "
+            f"{len(keys) - len(set(keys))} of {len(keys)} repeat another"
         )
 
 
@@ -243,12 +248,16 @@ def _names(table: Table, given: Sequence[str]) -> list[str]:
 
 def _check_precomputed_options(options: DataOptions, text: Sequence[str]) -> None:
     if options.scale not in (None, "none"):
-        raise ValueError("--precomputed dissimilarities are not scaled: drop --scale")
+        raise ValueError(
+            "--precomputed dissimilarities are not scaled: leave out --scale"
+        )
     if options.missing != "error":
-        raise ValueError("--precomputed dissimilarities must be complete: no --missing")
+        raise ValueError(
+            "--precomputed dissimilarities must be complete: leave out --missing"
+        )
     if text:
         raise ValueError(
-            f"--precomputed dissimilarities must be numbers, {listed(text)} is text"
+            f"--precomputed dissimilarities must be numbers, but {listed(text)} is text"
         )
 
 

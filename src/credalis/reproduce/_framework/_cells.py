@@ -57,10 +57,12 @@ class Cell:
     @property
     def fingerprint(self) -> str:
         """Tells cells apart that do not compute the same."""
+        # The file alone: finished cells outlive a move to another folder.
+        module = self.compute.__module__.rpartition(".")[2]
         what = {
             "format": _FORMAT,
             "version": __version__,
-            "compute": f"{self.compute.__module__}.{self.compute.__qualname__}",
+            "compute": f"credalis.reproduce.{module}.{self.compute.__qualname__}",
             "settings": dict(self.settings),
         }
         text = json.dumps(what, sort_keys=True, ensure_ascii=False)

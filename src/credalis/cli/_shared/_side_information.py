@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from credalis.cli._console import Console
-from credalis.cli._data import Data
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._data import Data
 from credalis.constraints._pairs import link_graph
 from credalis.tables import as_text, open_table
 
@@ -70,32 +70,32 @@ class _Rows:
         self.n_rows = len(data.X)
         self._numbers = np.cumsum(data.prepared.is_kept) - 1
         self._is_kept = data.prepared.is_kept
-        self._places = {text: place for place, text in enumerate(texts)}
-        if len(self._places) < len(texts):
+        self._positions = {text: position for position, text in enumerate(texts)}
+        if len(self._positions) < len(texts):
             twice, _ = Counter(texts).most_common(1)[0]
             raise ValueError(
-                f"{data.name}: labels and pairs need identifiers that differ, but "
+                f"{data.name}: labels and pairs need unique identifiers, but "
                 f"{twice!r} occurs more than once in {data.id_column!r}"
             )
 
     def __contains__(self, text: str) -> bool:
-        return text in self._places
+        return text in self._positions
 
     def number(self, path: str, line: int, text: str) -> int:
         """Row number of an identifier, or a ValueError that says where it stands."""
-        if text not in self._places:
-            numbering = " (they begin at 0)" if self.what == "row" else ""
+        if text not in self._positions:
+            numbering = " (rows are numbered from 0)" if self.what == "row" else ""
             raise ValueError(
                 f"{path}, row {line}: {self.table} has no {self.what} {text!r}"
                 f"{numbering}"
             )
-        place = self._places[text]
-        if not self._is_kept[place]:
+        position = self._positions[text]
+        if not self._is_kept[position]:
             raise ValueError(
                 f"{path}, row {line}: {self.what} {text!r} was left out because of "
                 "missing values; remove it here, or use --missing impute"
             )
-        return int(self._numbers[place])
+        return int(self._numbers[position])
 
 
 def _read(path: str, rows: _Rows, console: Console, *, is_about_pairs: bool) -> Lines:
@@ -154,8 +154,8 @@ def _check_agreement(
         if group[i] == group[j]:
             raise ValueError(
                 f"{cannot_link}, row {line}: {first!r} and {second!r} cannot be in "
-                f"different clusters, {must_link} joins them, directly or through "
-                "others"
+                f"different clusters: {must_link} joins them, directly or through "
+                "other rows"
             )
 
 

@@ -11,26 +11,26 @@ from credalis.metrics import (
     consistency_index,
     nonspecificity_index,
 )
-from credalis.reproduce._cells import Cell, Outcome
-from credalis.reproduce._data import SETS, attributes
-from credalis.reproduce._experiment import Experiment, Shown
-from credalis.reproduce._explanations import (
+from credalis.reproduce._experiments._explanations import (
     ABOUT,
     ABOUT_CONSISTENCY,
     COSTS,
     EXPLANATIONS,
 )
-from credalis.reproduce._findings import Finding, share_good
-from credalis.reproduce._methods import (
+from credalis.reproduce._experiments._methods import (
     EXCEPTIONS,
     METHODS,
     attribute_setting,
     build,
 )
-from credalis.reproduce._published import published
-from credalis.reproduce._render import Table, Text
-from credalis.reproduce._runner import Results
-from credalis.reproduce._tables import (
+from credalis.reproduce._framework._cells import Cell, Outcome
+from credalis.reproduce._framework._data import SETS, attributes
+from credalis.reproduce._framework._experiment import Experiment, Shown
+from credalis.reproduce._framework._findings import Finding, share_good
+from credalis.reproduce._framework._published import published
+from credalis.reproduce._framework._render import Table, Text
+from credalis.reproduce._framework._runner import Results
+from credalis.reproduce._framework._tables import (
     LEGEND,
     agreement_finding,
     consistency_pictures,

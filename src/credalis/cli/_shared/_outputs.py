@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from credalis._files import atomic_write, check_writable, naming_errors
-from credalis.cli._data import Data
+from credalis.cli._shared._data import Data
 from credalis.partition import CredalPartition
 from credalis.tables import write_table
 from credalis.tables._table import BATCH_ROWS

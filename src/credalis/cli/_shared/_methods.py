@@ -57,7 +57,7 @@ def make_estimator(
     if precomputed and not get_tags(estimator).input_tags.pairwise:
         able = [name for name in CLUSTERERS if _takes_dissimilarities(name)]
         raise ValueError(
-            f"{method} cannot use --precomputed dissimilarities, {', '.join(able)} can"
+            f"{method} cannot use --precomputed dissimilarities; {', '.join(able)} can"
         )
     return estimator
 
@@ -73,7 +73,7 @@ def check_side_information(method: str, given: dict[str, Any]) -> None:
         able = _LABELLED if name == "partial_labels" else _LINKED
         if method not in able:
             raise ValueError(
-                f"{method} cannot use {_option_of(name)}, {', '.join(able)} can"
+                f"{method} cannot use {_option_of(name)}; {', '.join(able)} can"
             )
 
 

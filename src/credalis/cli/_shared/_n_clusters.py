@@ -6,7 +6,7 @@ from typing import Any
 import click
 import numpy as np
 
-from credalis.cli._console import Console
+from credalis.cli._shared._console import Console
 from credalis.cluster import BaseCredalClusterer
 from credalis.constraints import renumber
 from credalis.model_selection import Selection, select_n_clusters
@@ -43,7 +43,8 @@ class NumberOfClusters(click.ParamType):
         elif value.isdecimal() and int(value) >= 2:
             return int(value)
         self.fail(
-            f"must be a number from 2 on, a range such as 2-10, or auto, got {value!r}",
+            f"must be a number of 2 or more, a range such as 2-10, or auto, got "
+            f"{value!r}",
             param,
             ctx,
         )

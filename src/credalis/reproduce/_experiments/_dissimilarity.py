@@ -8,17 +8,22 @@ import numpy as np
 
 from credalis.cluster import NNEVCLUS
 from credalis.metrics import adjusted_rand_index
-from credalis.reproduce._attribute import TOLERANCE, scores
-from credalis.reproduce._cells import Cell, Outcome
-from credalis.reproduce._data import SETS, dissimilarities
-from credalis.reproduce._experiment import Experiment, Part, Shown
-from credalis.reproduce._explanations import DISSIMILARITY_EXPLANATIONS
-from credalis.reproduce._findings import NOT_COMPARABLE, NOT_RUN, Finding, share_good
-from credalis.reproduce._methods import build
-from credalis.reproduce._published import published
-from credalis.reproduce._render import Text
-from credalis.reproduce._runner import Results
-from credalis.reproduce._tables import (
+from credalis.reproduce._experiments._attribute import TOLERANCE, scores
+from credalis.reproduce._experiments._explanations import DISSIMILARITY_EXPLANATIONS
+from credalis.reproduce._experiments._methods import build
+from credalis.reproduce._framework._cells import Cell, Outcome
+from credalis.reproduce._framework._data import SETS, dissimilarities
+from credalis.reproduce._framework._experiment import Experiment, Part, Shown
+from credalis.reproduce._framework._findings import (
+    NOT_COMPARABLE,
+    NOT_RUN,
+    Finding,
+    share_good,
+)
+from credalis.reproduce._framework._published import published
+from credalis.reproduce._framework._render import Text
+from credalis.reproduce._framework._runner import Results
+from credalis.reproduce._framework._tables import (
     LEGEND,
     agreement_finding,
     consistency_pictures,

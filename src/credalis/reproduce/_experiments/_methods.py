@@ -23,7 +23,7 @@ from credalis.cluster import (
     Bootclus,
     ECMdd,
 )
-from credalis.reproduce._data import SETS
+from credalis.reproduce._framework._data import SETS
 
 CLASSES: dict[str, type[BaseCredalClusterer]] = {
     "EVCLUS": EVCLUS,

@@ -21,18 +21,22 @@ class Console:
         Whether to leave out notes and the summary.
     as_json : bool
         Whether the result is JSON.
-    is_taken : bool
+    has_table_on_stdout : bool
         Whether standard output is taken by a table; the result then goes to standard
         error.
     """
 
     def __init__(
-        self, *, quiet: bool = False, as_json: bool = False, is_taken: bool = False
+        self,
+        *,
+        quiet: bool = False,
+        as_json: bool = False,
+        has_table_on_stdout: bool = False,
     ) -> None:
         self.quiet = quiet
         self.as_json = as_json
         self.warnings: list[str] = []
-        self._result = sys.stderr if is_taken else sys.stdout
+        self._result = sys.stderr if has_table_on_stdout else sys.stdout
 
     @property
     def shows_progress(self) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from credalis.reproduce._cells import Cell
-from credalis.reproduce._findings import Finding
-from credalis.reproduce._render import Picture, Table, Text
-from credalis.reproduce._runner import Results
+from credalis.reproduce._framework._cells import Cell
+from credalis.reproduce._framework._findings import Finding
+from credalis.reproduce._framework._render import Picture, Table, Text
+from credalis.reproduce._framework._runner import Results
 
 Part = Text | Table | Picture
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from credalis._files import atomic_write
 from credalis.plots import ConsistencyDisplay
-from credalis.reproduce._data import DataSet
-from credalis.reproduce._figures import image
-from credalis.reproduce._findings import (
+from credalis.reproduce._framework._data import DataSet
+from credalis.reproduce._framework._figures import image
+from credalis.reproduce._framework._findings import (
     BETTER,
     NOT_AVAILABLE,
     NOT_COMPARABLE,
@@ -21,8 +21,8 @@ from credalis.reproduce._findings import (
     best_by_loss,
     judge,
 )
-from credalis.reproduce._render import Picture, Table
-from credalis.reproduce._runner import Results
+from credalis.reproduce._framework._render import Picture, Table
+from credalis.reproduce._framework._runner import Results
 
 # Beside a value in a table of many.
 _MARKS = {

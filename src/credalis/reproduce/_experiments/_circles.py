@@ -15,14 +15,14 @@ from credalis.plots import (
     DistanceMatrixDisplay,
     FeatureDisplay,
 )
-from credalis.reproduce._cells import Cell, Outcome
-from credalis.reproduce._data import attributes
-from credalis.reproduce._experiment import Experiment, Shown
-from credalis.reproduce._figures import boundary, image, panels
-from credalis.reproduce._findings import NOT_RUN, Finding, judge
-from credalis.reproduce._render import Text
-from credalis.reproduce._runner import Results
-from credalis.reproduce._tables import finding_table, pictures_of
+from credalis.reproduce._framework._cells import Cell, Outcome
+from credalis.reproduce._framework._data import attributes
+from credalis.reproduce._framework._experiment import Experiment, Shown
+from credalis.reproduce._framework._figures import boundary, image, panels
+from credalis.reproduce._framework._findings import NOT_RUN, Finding, judge
+from credalis.reproduce._framework._render import Text
+from credalis.reproduce._framework._runner import Results
+from credalis.reproduce._framework._tables import finding_table, pictures_of
 
 NAME = "circles"
 DATA = "circles"
