@@ -112,21 +112,6 @@ class Geometry:
         return float(np.quantile(different, quantile))
 
 
-class RelationalInput:
-    """An estimator that takes a square matrix with ``metric="precomputed"``."""
-
-    metric: Any
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags
-
-    @property
-    def _is_precomputed(self):
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-
 def default_quantile(n_clusters: int) -> float:
     """0.9 up to four clusters, then 2 / n_clusters but at least 0.1."""
     if n_clusters <= _MAX_FEW_CLUSTERS:
