@@ -242,7 +242,7 @@ class TestAccidents:
         def deny(path, mode="r", *args, **kwargs):
             raise PermissionError(13, "Permission denied", str(path))
 
-        monkeypatch.setattr("credalis.tables._source.open", deny, raising=False)
+        monkeypatch.setattr("credalis.tables._table.open", deny, raising=False)
         error = run("cluster", csv, "-c", "2", *GOOD).error
         assert error == "flowers.csv: permission denied"
 
