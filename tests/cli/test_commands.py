@@ -70,7 +70,7 @@ class TestCompare:
     def test_unknown_methods_are_listed(self, run, csv):
         result = run("compare", csv, "-c", "2", "--methods", "cecm")
         assert result.code == 2
-        assert "CECM without pairs is ECM" in result.error
+        assert "CECM needs pairs, which compare does not have" in result.error
 
     def test_a_large_table_gets_the_quick_methods(self, run, csv, monkeypatch):
         monkeypatch.setattr("credalis.cli._compare._MAX_ROWS_FOR_ALL", 10)

@@ -136,7 +136,7 @@ def _names(text: str | None) -> list[str] | None:
         if part.lower() not in known:
             hint = ""
             if part.upper() in named_estimators():
-                hint = f" ({part.upper()} is another method without pairs)"
+                hint = f" ({part.upper()} needs pairs, which compare does not have)"
             raise click.UsageError(
                 f"--methods must be one or more of {', '.join(known.values())}, got "
                 f"{part!r}{hint}",
