@@ -9,7 +9,7 @@ from credalis import _compare
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
-from credalis.cli._shared._methods import CLUSTERERS
+from credalis.cli._shared._methods import CLUSTERERS, finds_n_clusters
 from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
@@ -29,6 +29,7 @@ from credalis.tables import as_text
 # they are named.
 _MAX_ROWS_FOR_ALL = 1000
 _QUICK = ("NNEVCLUS", "ECM", "CCM", "BCM")
+_FIND_N_CLUSTERS = [k for k, v in _compare.METHODS.items() if finds_n_clusters(v)]
 
 
 @click.command(
@@ -46,7 +47,7 @@ _QUICK = ("NNEVCLUS", "ECM", "CCM", "BCM")
     type=click.IntRange(min=2),
     metavar="K",
     required=True,
-    help="Number of clusters; EkNNclus finds its own.",
+    help=f"Number of clusters; ignored by {', '.join(_FIND_N_CLUSTERS)}.",
 )
 @click.option(
     "--methods",
