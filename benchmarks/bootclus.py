@@ -8,8 +8,12 @@ from scipy.optimize import nnls
 
 from benchmarks.harness import benchmark_data, compare
 from credalis import FocalSets
-from credalis.cluster._bootstrap import best_mixture, bootstrap, pair_intervals
-from credalis.cluster._interval_masses import IntervalFit
+from credalis.cluster.bootstrap._interval_masses import IntervalFit
+from credalis.cluster.bootstrap._replicates import (
+    best_mixture,
+    bootstrap,
+    pair_intervals,
+)
 
 N_CLUSTERS = 4
 N_BOOTSTRAP = 500

@@ -17,9 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Measurement, benchmark_data, compare
 from credalis import EVCLUS, FocalSets
-from credalis.cluster._evclus_problem import prepare
-from credalis.cluster._evclus_rows import descend, sweep
-from credalis.cluster._evclus_solve import masses_from_seeds
+from credalis.cluster.evclus._problem import prepare
+from credalis.cluster.evclus._rows import descend, sweep
+from credalis.cluster.evclus._solve import masses_from_seeds
 
 N_CLUSTERS = 15
 N_PARTNERS = 500

@@ -9,7 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Skipped, benchmark_data, compare
 from credalis import NNEVCLUS, FocalSets
-from credalis.cluster._nnevclus_problem import network_of, prepare
+from credalis.cluster.nnevclus._network import network_for
+from credalis.cluster.nnevclus._settings import Settings
+from credalis.cluster.nnevclus._start import prepare
 from credalis.dissimilarity import decay_rate
 from credalis.network import BlockTrainer
 from credalis.optimize import Adam
@@ -84,18 +86,11 @@ def block_trainer(X, batch_size):
         batch_size=batch_size,
         dissimilarity_scale=scale_of(X),
     )
-    problem = prepare(
-        estimator,
-        X,
-        np.random.RandomState(0),
-        dissimilarities=None,
-        partial_labels=None,
-        must_link=None,
-        cannot_link=None,
-    )
+    settings = Settings.of(estimator, len(X))
+    problem = prepare(settings, X, np.random.RandomState(0))
     focal_sets = FocalSets.singletons(N_CLUSTERS)
     data, _ = problem.training_data(focal_sets, problem.information)
-    network = network_of(estimator, X.shape[1], (N_HIDDEN,), focal_sets)
+    network = network_for(settings, problem.space, focal_sets, (N_HIDDEN,))
     parameters = network.initial_parameters(np.random.RandomState(0)).astype(DTYPE)
     return BlockTrainer(network, data, batch_size), parameters
 

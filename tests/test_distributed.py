@@ -41,7 +41,7 @@ def blobs():
 @pytest.fixture(autouse=True, scope="module")
 def small_samples():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("credalis.distributed.SAMPLE_ROWS", 2000)
+        patch.setattr("credalis.cluster._framework._fit.SAMPLE_ROWS", 2000)
         yield
 
 
@@ -120,18 +120,18 @@ def fit_and_kill(victim, lazy, look=None):
 
     What the other argument sees is the moment before.
     """
-    import credalis.distributed as module
+    import credalis.cluster.nnevclus._blocks as module
 
     averaged, is_killed = module._averaged, threading.Event()
 
-    def averaged_and_killed(moving, results):
+    def averaged_and_killed(*arguments):
         if not is_killed.is_set():
             if look is not None:
                 look()
             os.kill(victim, signal.SIGKILL)
             is_killed.set()
             time.sleep(0.5)
-        return averaged(moving, results)
+        return averaged(*arguments)
 
     module._averaged = averaged_and_killed
     try:

@@ -13,20 +13,20 @@ CONTRIBUTING = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
 # From the lowest layer to the highest; CONTRIBUTING.md shows the same as a table.
 LAYERS = [
-    {"exceptions", "_checks", "_files", "_progress"},
+    {"exceptions", "_checks", "_files", "_html", "_progress"},
+    {"_warnings"},
     {
         "belief",
         "optimize",
         "_archive",
         "_neighbors",
-        "_placement",
         "constraints",
         "dissimilarity",
         "tables",
     },
     {"checkpoints", "partition", "sources"},
     {"objectives", "peaks", "metric_learning"},
-    {"network"},
+    {"_drawing", "network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
     {"_predictions", "tabular"},
@@ -48,6 +48,7 @@ OPTIONAL = {
     "onnx",
     "onnxruntime",
     "dask",
+    "jinja2",
     "plotly",
 }
 
@@ -140,6 +141,19 @@ def test_contributors_read_the_same_layers():
     table = text[text.index("| layer | modules |") :].split("\n\n")[0]
     shown = [set(re.findall("`([^`]+)`", line)) for line in table.splitlines()[2:]]
     assert shown == LAYERS
+
+
+def test_what_displays_share_with_others_is_in_a_room_of_its_own():
+    for path in MODULES:
+        if subject(path) != "plots":
+            for imported, _ in imported_names(ast.parse(path.read_text())):
+                assert not imported.startswith("credalis.plots._"), path
+
+
+def test_what_a_report_says_does_not_depend_on_how_it_is_drawn():
+    for path in (ROOT / "report" / "_content").glob("*.py"):
+        for imported, _ in imported_names(ast.parse(path.read_text())):
+            assert not imported.startswith(("credalis.report._charts", "plotly")), path
 
 
 def test_belief_needs_only_numpy():

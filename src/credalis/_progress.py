@@ -3,7 +3,11 @@
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TextIO
+
+# Called with the number of an iteration and the loss there.
+Report = Callable[[int, float], None]
 
 _BAR_WIDTH = 24
 _SECONDS_BETWEEN_UPDATES = 0.1

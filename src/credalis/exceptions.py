@@ -1,7 +1,5 @@
 """Exceptions and warnings of credalis."""
 
-import warnings
-
 __all__ = [
     "CollapseWarning",
     "ExperimentalWarning",
@@ -24,19 +22,3 @@ class ExperimentalWarning(UserWarning):
 
 class OutlierWarning(UserWarning):
     """More than half of the objects were declared outliers."""
-
-
-_told: set[str] = set()
-
-
-def warn_experimental(method: str, what: str, *, stacklevel: int = 2) -> None:
-    """Warn, once in a process for each method, of what could not be confirmed."""
-    if method in _told:
-        return
-    warnings.warn(
-        f"{method} is experimental: {what}",
-        ExperimentalWarning,
-        stacklevel=stacklevel + 1,
-    )
-    # Only now: where warnings are errors, the next call should tell it again.
-    _told.add(method)

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from credalis import BCM, ECM, FocalSets, exceptions
-from credalis.cluster._bcm import bcm_model
-from credalis.cluster._prototypes import costs, places
+from credalis import BCM, ECM, FocalSets
+from credalis.cluster.prototypes._bcm import bcm_model
 from credalis.datasets import load_butterfly
 from credalis.exceptions import ExperimentalWarning
+from credalis.objectives._prototypes import costs, places
 
 START = [[-3, 0], [3, 0]]
 quietly = pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")
@@ -68,7 +68,7 @@ def test_singletons_alone_are_those_of_ecm():
 
 
 def test_warns_once_that_it_is_experimental(monkeypatch):
-    monkeypatch.setattr(exceptions, "_told", set())
+    monkeypatch.setattr("credalis._warnings._already_told", set())
     X = load_butterfly().data
     with pytest.warns(ExperimentalWarning, match="BCM is experimental"):
         BCM(2, delta=5, init=START).fit(X)

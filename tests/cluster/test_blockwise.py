@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from credalis import CCM, ECM, EVCLUS, NNEVCLUS, FocalSets, load
 from credalis.checkpoints import Checkpoint
-from credalis.cluster._nnevclus_blocks import BlockTraining
+from credalis.cluster.nnevclus import _blocks as network_blocks
 from credalis.exceptions import OutlierWarning
 from credalis.network import BlockTrainer
 from credalis.sources import ArraySource, BatchSource
@@ -37,8 +37,8 @@ def blobs():
 @pytest.fixture(autouse=True)
 def short_starts(monkeypatch):
     """Clusters that are this easy to tell apart are found in fewer updates."""
-    monkeypatch.setattr("credalis.cluster._nnevclus_blocks._START_UPDATES", 200)
-    monkeypatch.setattr("credalis.cluster._blockwise.SAMPLE_ROWS", 3000)
+    monkeypatch.setattr("credalis.cluster.nnevclus._blocks._START_UPDATES", 200)
+    monkeypatch.setattr("credalis.cluster._framework._fit.SAMPLE_ROWS", 3000)
 
 
 def masses(model, X):
@@ -113,7 +113,7 @@ def test_given_centres_fix_the_numbers(blobs):
 
 def test_large_arrays_are_read_in_blocks_and_keep_their_objects(monkeypatch, blobs):
     X, y = blobs
-    monkeypatch.setattr("credalis.cluster._nnevclus_blocks.MAX_WHOLE", 5000)
+    monkeypatch.setattr("credalis.cluster.nnevclus._nnevclus.MAX_WHOLE", 5000)
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = NNEVCLUS(**SMALL).fit(frame)
@@ -262,7 +262,9 @@ def test_continues_with_the_same_bits(
     # A fit from the beginning would end with the same bits, too.
     monkeypatch.setattr(ArraySource, "sample", None)
     owner, name = (
-        (BlockTraining, "on") if estimator is NNEVCLUS else (ArraySource, "batches")
+        (network_blocks, "_chunk")
+        if estimator is NNEVCLUS
+        else (ArraySource, "batches")
     )
     with monkeypatch.context() as patch:
         calls = counted_calls(owner, name, patch)
@@ -369,7 +371,7 @@ def test_an_interrupt_in_a_pass_keeps_what_was_learned(blobs, tmp_path, monkeypa
     undisturbed = NNEVCLUS(**SMALL).fit(ArraySource(X))
     checkpoint = Checkpoint(tmp_path / "fit.checkpoint", 0)
     with monkeypatch.context() as patch:
-        interrupted_at(3, BlockTraining, "on", patch)
+        interrupted_at(3, network_blocks, "_chunk", patch)
         with pytest.warns(ConvergenceWarning, match="was interrupted"):
             stopped = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=checkpoint)
     assert adjusted_rand_score(y, stopped.predict(X)) > 0.9
@@ -383,9 +385,7 @@ def test_a_fit_that_has_ended_is_not_made_again(blobs, tmp_path, monkeypatch):
     X, _ = blobs
     path = tmp_path / "fit.checkpoint"
     first = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=path)
-    monkeypatch.setattr(
-        "credalis.cluster._nnevclus_blocks.BlockTraining.on", None
-    )  # would fail if it were called
+    monkeypatch.setattr(network_blocks, "_chunk", None)  # would fail if it were called
     monkeypatch.setattr(ArraySource, "_mixed_parts", None)
     again = NNEVCLUS(**SMALL | {"random_state": np.int64(0)})
     again.fit(ArraySource(X), checkpoint=path)
@@ -426,14 +426,14 @@ def test_checkpoint_of_another_fit_is_refused(blobs, tmp_path):
 
 SCRIPT = """
 import sys, numpy as np
-import credalis.cluster._blockwise as blockwise
-import credalis.cluster._nnevclus_blocks as blocks
+import credalis.cluster._framework._fit as route
+import credalis.cluster.nnevclus._blocks as blocks
 import credalis.sources._base as base
 from credalis import NNEVCLUS
 from credalis.checkpoints import Checkpoint
 from credalis.sources import ArraySource
 blocks._START_UPDATES = 200
-blockwise.SAMPLE_ROWS = 3000
+route.SAMPLE_ROWS = 3000
 base._BUFFER_ENTRIES = 20_000
 data, out, path = sys.argv[1:4]
 checkpoint = Checkpoint(path, seconds=0) if path else None

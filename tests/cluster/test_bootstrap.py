@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from credalis.cluster._bootstrap import (
+from credalis.cluster.bootstrap._replicates import (
     COVARIANCE_TYPES,
     best_mixture,
     bootstrap,

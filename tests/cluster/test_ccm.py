@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from credalis import CCM, ECM, FocalSets
-from credalis.cluster._ccm import ccm_model
-from credalis.cluster._prototypes import costs, masses, places
+from credalis.cluster.prototypes._ccm import ccm_model
 from credalis.datasets import load_butterfly
+from credalis.objectives._prototypes import costs, masses, places
 
 
 def test_worked_example():

@@ -8,11 +8,14 @@ from sklearn.preprocessing import StandardScaler
 
 from credalis import CECM, ECM, FocalSets
 from credalis.belief import pairwise_masses
-from credalis.cluster._cecm_masses import PENALTIES, ConstrainedObjects, penalty
-from credalis.cluster._ecm import ecm_model
-from credalis.cluster._prototypes import costs, places
+from credalis.cluster.prototypes._cecm_masses import (
+    PENALTIES,
+    ConstrainedObjects,
+    penalty,
+)
 from credalis.constraints import check_constraints, random_pairs
 from credalis.datasets import load_butterfly
+from credalis.objectives._prototypes import costs, ecm_model, places
 
 START = [[-3, 0], [3, 0]]
 

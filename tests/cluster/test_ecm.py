@@ -9,11 +9,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from credalis import ECM, CredalPartition, FocalSets
-from credalis.cluster._ecm import ecm_model
-from credalis.cluster._prototypes import costs, masses, places
-from credalis.cluster._starts import Solution
+from credalis.cluster._framework._solution import Solution
 from credalis.datasets import load_butterfly
 from credalis.exceptions import CollapseWarning, OutlierWarning
+from credalis.objectives._prototypes import costs, ecm_model, masses, places
 from helpers import assert_decreasing, assert_valid_partition, focal_set_lists
 
 

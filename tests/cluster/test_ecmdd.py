@@ -10,21 +10,20 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-import credalis.exceptions
 from credalis import ECMdd, FocalSets
-from credalis.cluster._mass_update import mass_weights, masses_from_costs, set_costs
-from credalis.cluster._single_medoids import (
+from credalis.cluster.relational._single_medoids import (
     SingleMedoids,
     set_medoids,
     single_distances,
     single_update,
 )
-from credalis.cluster._weighted_medoids import (
+from credalis.cluster.relational._weighted_medoids import (
     WeightedMedoids,
     cluster_weights,
     set_weights,
 )
 from credalis.exceptions import CollapseWarning, ExperimentalWarning
+from credalis.objectives._mass_costs import mass_weights, masses_from_costs, set_costs
 from helpers import assert_decreasing
 
 pytestmark = pytest.mark.filterwarnings(
@@ -251,7 +250,7 @@ def test_agreement_on_protein(protein, prototypes, least):
 
 @pytest.fixture
 def nobody_was_told(monkeypatch):
-    monkeypatch.setattr(credalis.exceptions, "_told", set())
+    monkeypatch.setattr("credalis._warnings._already_told", set())
 
 
 @pytest.mark.usefixtures("nobody_was_told")

@@ -16,9 +16,9 @@ import credalis
 from credalis import EVCLUS, NNEVCLUS, CredalPartition, FocalSets
 from credalis.cluster import _evclus_problem as problems
 from credalis.cluster import _evclus_solve as solving
-from credalis.cluster._evclus_rows import descend, optimality_gap, sweep
-from credalis.cluster._geometry import Geometry
-from credalis.cluster._nnevclus_seeds import fixed_seeds
+from credalis.cluster._inputs._geometry import Geometry
+from credalis.cluster.evclus._rows import descend, optimality_gap, sweep
+from credalis.cluster.nnevclus._seeds import fixed_seeds
 from credalis.constraints import random_pairs
 from credalis.datasets import load_butterfly
 from credalis.dissimilarity import StoredSimilarities, sample_pairs, transform

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from credalis import CredalPartition, FocalSets
-from credalis.cluster._interval_masses import (
+from credalis.cluster.bootstrap._interval_masses import (
     SMALLEST_LOSS,
     IntervalFit,
     masses_of_new,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from credalis import FocalSets
-from credalis.cluster._mass_update import (
+from credalis.objectives._mass_costs import (
     mass_weights,
     masses_from_costs,
     row_blocks,

@@ -9,16 +9,15 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-import credalis.exceptions
 from credalis import MECM, FocalSets
-from credalis.cluster._mass_update import mass_weights, masses_from_costs, set_costs
-from credalis.cluster._median import (
+from credalis.cluster.relational._median import (
     MedianMedoids,
     median_distances,
     set_separations,
     total_differences,
 )
 from credalis.exceptions import ExperimentalWarning
+from credalis.objectives._mass_costs import mass_weights, masses_from_costs, set_costs
 from helpers import assert_decreasing
 
 pytestmark = pytest.mark.filterwarnings(
@@ -157,7 +156,7 @@ def test_agreement_on_four_classes(benchmark_data):
 
 @pytest.fixture
 def nobody_was_told(monkeypatch):
-    monkeypatch.setattr(credalis.exceptions, "_told", set())
+    monkeypatch.setattr("credalis._warnings._already_told", set())
 
 
 @pytest.mark.usefixtures("nobody_was_told")

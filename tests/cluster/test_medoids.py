@@ -4,14 +4,16 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
 from credalis import FocalSets
-from credalis.cluster._medoids import (
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._medoids import (
+    core_of,
     draw_seeds,
     k_medoids,
     nearest_distinct_objects,
+    objects_near,
+    ordinary_value,
     settled_medoids,
 )
-from credalis.cluster._scale import core_of, objects_near, ordinary_value
-from credalis.cluster._starts import Solution
 
 CENTERS = [[0, 0], [9, 0], [0, 9]]
 

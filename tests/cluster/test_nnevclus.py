@@ -20,8 +20,8 @@ from sklearn.svm import OneClassSVM
 
 import credalis
 from credalis import NNEVCLUS, FocalSets
-from credalis.cluster._geometry import default_quantile
-from credalis.cluster._nnevclus_solve import extended_weights
+from credalis.cluster._inputs._geometry import default_quantile
+from credalis.cluster.nnevclus._network import TrainedWeights
 from credalis.constraints import random_pairs
 from credalis.datasets import make_circles_in_ring, make_four_class
 from credalis.network import BlockTrainer
@@ -222,7 +222,7 @@ def test_given_seeds_fix_the_numbers_of_the_clusters(blobs):
 def test_two_steps_start_from_the_network_of_the_first():
     old, new = FocalSets.singletons(3), FocalSets.pairs(3, [(0, 2)])
     weights = [np.ones((4, 3)), np.arange(25.0).reshape(5, 5)]
-    hidden, output = extended_weights(weights, old, new)
+    hidden, output = TrainedWeights(weights, None, old).extended(new).weights
     assert hidden is weights[0]
     assert_allclose(output[[0, 1, 2, 3, 5]], weights[1])
     between = weights[1][[1, 3]].mean(axis=0)

@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 
 from credalis import NNEVCLUS, FocalSets
 from credalis.belief import plausibility
-from credalis.cluster._nnevclus_data import Standardization
-from credalis.cluster._nnevclus_extension import (
+from credalis.cluster._inputs._scale import Standardization
+from credalis.cluster.nnevclus._extension import (
     _enlarged,
     _first_sets,
     _for_other_inputs,
@@ -19,7 +19,7 @@ from credalis.cluster._nnevclus_extension import (
     _start,
     extended,
 )
-from credalis.cluster._nnevclus_problem import network_of
+from credalis.cluster.nnevclus._network import FittedNetwork, network_for
 from credalis.network import masses_in_blocks
 
 CENTERS = np.array([[0, 0], [9, 0], [4, 8], [13, 8]], dtype=float)
@@ -118,13 +118,13 @@ def test_start_says_of_old_clusters_what_the_old_network_says():
     all_labels = np.append(labels, np.full(len(new), 3))
     rng = check_random_state(0)
     result = _enlarged(model, 4)
-    focal_sets = _first_sets(model, result)
-    problem = _problem(model, result, everything, rng)
-    network = network_of(result, 2, (12,), focal_sets)
-    parameters = _start(network, model, problem, all_labels, focal_sets, rng)
-    masses = masses_in_blocks(
-        network, parameters, everything, problem.standardize, None
-    )
+    known = FittedNetwork.of(model)
+    focal_sets = _first_sets(known.focal_sets, result)
+    problem = _problem(known, result, everything, rng)
+    network = network_for(problem.settings, problem.space, focal_sets, (12,))
+    parameters = _start(network, known, problem, all_labels, focal_sets, rng)
+    standardize = problem.space.standardize
+    masses = masses_in_blocks(network, parameters, everything, standardize, None)
     old = model.transform(everything)
     # ∅, {0}, {1}, {2}, {3}, Ω: without {3} the quotients are those of the old network.
     rest = np.delete(masses, 4, axis=1)

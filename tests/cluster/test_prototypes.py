@@ -5,13 +5,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from credalis import FocalSets
-from credalis.cluster._bcm import bcm_model
-from credalis.cluster._ccm import ccm_model
-from credalis.cluster._ecm import ecm_centers, ecm_model
-from credalis.cluster._mass_update import masses_from_costs
-from credalis.cluster._prototypes import (
+from credalis.cluster.prototypes._bcm import bcm_model
+from credalis.cluster.prototypes._ccm import ccm_model
+from credalis.objectives._mass_costs import masses_from_costs
+from credalis.objectives._prototypes import (
     cluster_scatters,
     costs,
+    ecm_centers,
+    ecm_model,
     masses,
     moments,
     places,

@@ -9,11 +9,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from credalis import ECM, RECM, FocalSets
-from credalis.cluster._ecm import ecm_model
-from credalis.cluster._prototypes import costs, moments, places, updated_centers
-from credalis.cluster._recm import recm_coefficients, recm_costs
+from credalis.cluster.relational._recm import recm_coefficients, recm_costs
 from credalis.datasets import load_butterfly
 from credalis.exceptions import CollapseWarning
+from credalis.objectives._prototypes import (
+    costs,
+    ecm_model,
+    moments,
+    places,
+    updated_centers,
+)
 from helpers import assert_decreasing, assert_valid_partition, focal_set_lists
 
 

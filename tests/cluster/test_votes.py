@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from credalis import FocalSets
 from credalis._neighbors import nearest_neighbors
 from credalis.belief import dempster
-from credalis.cluster._votes import (
+from credalis.cluster.votes._votes import (
     count_votes,
     disagreement,
     discontent,

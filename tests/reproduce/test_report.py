@@ -1,5 +1,7 @@
 """The report: written whole, escaped, and from all finished cells."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from credalis.reproduce._framework._render import (
 from credalis.reproduce._framework._runner import Results
 
 pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
 
 ABSENT = {"not run", "not available"}
 EVIL = "<script>alert('x')</script> | & \"q\""
@@ -69,6 +72,14 @@ def test_text_is_escaped(tmp_path):
     assert "<script" not in markdown
     assert "&lt;script&gt;" in html
     assert "\\| &" in markdown
+
+
+@pytest.mark.usefixtures("toys")
+def test_without_jinja_nothing_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install 'credalis\[report\]'"):
+        reproduce(["alpha"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("toys")

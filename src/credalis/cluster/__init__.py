@@ -1,87 +1,41 @@
-"""The estimators."""
+"""The estimators, a room for each family.
 
-from sklearn.svm import OneClassSVM
+- ``_framework``: what every method shares. `BaseCredalClusterer` has the public verbs
+  and names what a method must say; ``_fit`` is the one route from X to fitted
+  attributes; ``_registry`` knows all estimators.
+- ``_inputs``: what methods make of X and of what is known about it: dissimilarities and
+  their scale, labels and pairs, seeds, standardisation.
+- ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC), ``relational``
+  (RECM, ECMdd, MECM), ``votes`` (EkNNclus), ``bootstrap`` (Bootclus): the methods.
 
-from credalis import _archive
-from credalis.cluster._base import BaseCredalClusterer
-from credalis.cluster._bcm import BCM
-from credalis.cluster._bootclus import Bootclus
-from credalis.cluster._bootstrap import Replicates
-from credalis.cluster._bpec import BPEC
-from credalis.cluster._ccm import CCM
-from credalis.cluster._cecm import CECM
-from credalis.cluster._ecm import ECM
-from credalis.cluster._ecmdd import ECMdd
-from credalis.cluster._eknnclus import EkNNclus
-from credalis.cluster._evclus import EVCLUS
-from credalis.cluster._mecm import MECM
-from credalis.cluster._nnevclus import NNEVCLUS
-from credalis.cluster._nnevclus_data import Standardization
-from credalis.cluster._recm import RECM
-from credalis.cluster._savable import (
-    TRANSFORMERS,
-    restorer,
-    to_state,
-    unfitted_state,
-)
-from credalis.metric_learning import (
-    FDA,
-    KFDA,
-    KPCCA,
-    LFDA,
-    LSI,
-    PCCA,
-    DissimilarityPCA,
-    DMLeig,
-)
-from credalis.network import KernelScores, NoveltyScorer
+A room imports from ``_framework``, ``_inputs`` and lower layers; ``nnevclus`` also from
+``evclus``, which can find its seeds. A new method is one file in a room and one line
+below.
+"""
+
+from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._registry import estimator_classes, named_estimators
+
+# isort: off
+# In the order in which they are listed wherever all of them are.
+from credalis.cluster.nnevclus._nnevclus import NNEVCLUS as NNEVCLUS
+from credalis.cluster.evclus._evclus import EVCLUS as EVCLUS
+from credalis.cluster.prototypes._ecm import ECM as ECM
+from credalis.cluster.relational._recm import RECM as RECM
+from credalis.cluster.prototypes._ccm import CCM as CCM
+from credalis.cluster.prototypes._bcm import BCM as BCM
+from credalis.cluster.relational._ecmdd import ECMdd as ECMdd
+from credalis.cluster.relational._mecm import MECM as MECM
+from credalis.cluster.prototypes._bpec import BPEC as BPEC
+from credalis.cluster.votes._eknnclus import EkNNclus as EkNNclus
+from credalis.cluster.bootstrap._bootclus import Bootclus as Bootclus
+from credalis.cluster.prototypes._cecm import CECM as CECM
+
+# isort: on
 
 __all__ = [
-    "BCM",
-    "BPEC",
-    "CCM",
-    "CECM",
-    "ECM",
-    "EVCLUS",
-    "MECM",
-    "NNEVCLUS",
-    "RECM",
     "BaseCredalClusterer",
-    "Bootclus",
-    "ECMdd",
-    "EkNNclus",
+    "estimator_classes",
+    "named_estimators",
+    *(cls.__name__ for cls in estimator_classes()),
 ]
-
-for _class in (
-    BCM,
-    BPEC,
-    CCM,
-    CECM,
-    ECM,
-    EVCLUS,
-    MECM,
-    NNEVCLUS,
-    RECM,
-    DissimilarityPCA,
-    ECMdd,
-    Bootclus,
-    EkNNclus,
-    DMLeig,
-    FDA,
-    KFDA,
-    KPCCA,
-    KernelScores,
-    LFDA,
-    LSI,
-    NoveltyScorer,
-    Replicates,
-    PCCA,
-    Standardization,
-):
-    _archive.register(_class)
-
-_archive.register(
-    OneClassSVM, to_state=unfitted_state, from_state=restorer(OneClassSVM)
-)
-for _class in TRANSFORMERS:
-    _archive.register(_class, to_state=to_state, from_state=restorer(_class))

@@ -1,9 +1,10 @@
 """Terms of a cost on masses, weighted and added: ``0.5 * a + 0.1 * b``.
 
 Masses in here have shape (n_focal_sets, n_samples), but (n_samples, n_focal_sets) in
-costs of rows, which are minimised row by row.
+costs of rows, which are minimised row by row, and where prototypes give them.
 """
 
+from credalis.objectives._adaptive_metric import MetricSpace
 from credalis.objectives._affine_stress import AffineStress, Entropy
 from credalis.objectives._base import Objective, Scaled, Sum
 from credalis.objectives._block_stress import (
@@ -13,6 +14,27 @@ from credalis.objectives._block_stress import (
 )
 from credalis.objectives._constraints import PairConstraints
 from credalis.objectives._labels import LabelFit
+from credalis.objectives._mass_costs import (
+    SMALLEST_COST,
+    cluster_shares,
+    mass_weights,
+    masses_from_costs,
+    row_blocks,
+    set_costs,
+)
+from credalis.objectives._prototypes import (
+    PrototypeModel,
+    PrototypeMoments,
+    SetPrototypes,
+    cluster_scatters,
+    ecm_centers,
+    ecm_model,
+    prototype_costs,
+    prototype_masses,
+    prototype_moments,
+    set_prototypes,
+    updated_centers,
+)
 from credalis.objectives._row_stress import (
     CommonStress,
     PartnerStress,
@@ -28,25 +50,43 @@ from credalis.objectives._values import (
 )
 
 __all__ = [
+    "SMALLEST_COST",
     "AffineStress",
     "BlockStress",
     "CommonStress",
     "DenseStress",
     "Entropy",
     "LabelFit",
+    "MetricSpace",
     "Objective",
     "PairConstraints",
     "PartnerStress",
+    "PrototypeModel",
+    "PrototypeMoments",
     "RowCost",
     "RowStress",
     "SampledStress",
     "Scaled",
+    "SetPrototypes",
     "Sum",
     "block_stress",
+    "cluster_scatters",
+    "cluster_shares",
     "cross_stress",
+    "ecm_centers",
+    "ecm_model",
     "label_penalty",
+    "mass_weights",
+    "masses_from_costs",
     "pair_penalty",
+    "prototype_costs",
+    "prototype_masses",
+    "prototype_moments",
     "residual_store",
+    "row_blocks",
     "sampled_stress",
+    "set_costs",
+    "set_prototypes",
     "stress_sum",
+    "updated_centers",
 ]

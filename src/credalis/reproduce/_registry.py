@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from credalis._checks import check_choice
+from credalis._html import import_jinja
 from credalis.reproduce._experiments import (
     _attribute,
     _circles,
@@ -97,6 +98,7 @@ def reproduce(
     directory = Path(output)
     if directory.exists() and not directory.is_dir():
         raise ValueError(f"output must be a directory, got the file {str(output)!r}")
+    import_jinja()
     directory.mkdir(parents=True, exist_ok=True)
     results = run_cells(
         [cell for each in chosen for cell in each.cells(quick)],

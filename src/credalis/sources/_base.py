@@ -1,13 +1,15 @@
 """Source: rows that are read in blocks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
 from credalis._checks import check_integer
+from credalis.tables import Table
 
 Array = NDArray[np.float64]
 
@@ -128,6 +130,10 @@ class Source(ABC):
         )
         return self._rows(chosen)
 
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function returns, computed where the rows are: here."""
+        return function(*arguments)
+
     @abstractmethod
     def fingerprint(self) -> str:
         """A short text that tells these rows from others, without reading all."""
@@ -206,3 +212,18 @@ def gathered(batches: Iterator[Array], max_rows: int) -> Iterator[Array]:
         n_held += len(batch)
     if held:
         yield np.concatenate(held)
+
+
+def check_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of the columns wanted, all of which must hold numbers."""
+    names = table.columns if columns is None else table.check_columns(columns)
+    if not names:
+        raise ValueError(f"{table.name} must have at least one column")
+    for name in names:
+        if table.kinds[name] != "number":
+            raise ValueError(
+                f"{table.name} must hold numbers, its column {name!r} holds "
+                f"{table.kinds[name]}: name the columns to use, "
+                "credalis.sources.from_table(table, columns=[...])"
+            )
+    return tuple(names)

@@ -9,6 +9,7 @@ import numpy as np
 from credalis.sources._arrays import ArraySource
 from credalis.sources._base import Source
 from credalis.sources._batches import BatchSource, TableSource
+from credalis.sources._dask import DaskSource
 from credalis.sources._parquet import ParquetSource
 from credalis.tables import Table
 
@@ -19,13 +20,16 @@ _MAX_MAPPED = 2**24
 def as_source(X: Any) -> Source | None:
     """The source that X is or stands for; None for data that are in memory.
 
-    A `Source`, a table of `credalis.io.open_table`, a ``numpy.memmap`` of more than
-    2²⁴ numbers, and an iterable of batches: an iterator, a list or tuple of arrays
-    of two dimensions or data frames, or any other object with ``__iter__``, such as a
-    loader that knows its length, that is not itself an array, data frame or sequence.
+    A `Source`, a Dask array or data frame, a table of `credalis.io.open_table`, a
+    ``numpy.memmap`` of more than 2²⁴ numbers, and an iterable of batches: an iterator,
+    a list or tuple of arrays of two dimensions or data frames, or any other object with
+    ``__iter__``, such as a loader that knows its length, that is not itself an array,
+    data frame or sequence.
     """
     if isinstance(X, Source):
         return X
+    if hasattr(X, "__dask_graph__"):
+        return DaskSource(X)
     if isinstance(X, Table):
         return from_table(X)
     if isinstance(X, np.memmap):

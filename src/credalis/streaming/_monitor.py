@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_number, check_seed
 from credalis.cluster import NNEVCLUS
-from credalis.cluster._nnevclus_extension import extended
+from credalis.cluster.nnevclus._extension import extended
 from credalis.streaming._balls import Balls, Reference
 from credalis.streaming._calibration import (
     check_monitored,

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from credalis._files import atomic_write, naming_errors
+from credalis._files import atomic_write, check_writable, naming_errors
 from credalis.cli._shared._data import Data
 from credalis.partition import CredalPartition
-from credalis.tables import check_writable, write_table
+from credalis.tables import write_table
 from credalis.tables._table import BATCH_ROWS
 from credalis.tabular import membership_batch, membership_schema
 
@@ -76,10 +76,11 @@ def check_report(path: str | None) -> None:
     if path is None:
         return
     try:
+        import jinja2  # noqa: F401
         import plotly  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            'reports need plotly: pip install "credalis[report]"'
+            'reports need plotly and Jinja2: pip install "credalis[report]"'
         ) from error
 
 

@@ -1,6 +1,6 @@
 """Training under PyTorch, on all objects at once or block by block."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from credalis.dissimilarity import Similarities
-from credalis.network._mlp import DeferredInputs
-from credalis.network._model import CredalNetwork
+from credalis.network._model import CredalNetwork, DeferredInputs
 from credalis.network._torch._cost import Term, TorchCost
 from credalis.network._torch._module import (
     LARGEST_SEED,
@@ -107,6 +106,7 @@ class TorchUpdate:
     def __init__(self, solver: str, learning_rate: float) -> None:
         self.solver, self.learning_rate = solver, learning_rate
         self._optimizer: Any = None
+        self._restored: dict[str, Any] = {}
 
     def step(
         self, parameters: Tensor, gradient: Tensor, learning_rate: float | None = None
@@ -120,11 +120,25 @@ class TorchUpdate:
                 self._optimizer = torch.optim.RMSprop(
                     [self._slot], self.learning_rate, alpha=0.9
                 )
+            if self._restored:
+                self._optimizer.state[self._slot] = self._restored
         # Another vector of the same parameters takes the place of the first.
         self._slot.data, self._slot.grad = parameters, gradient
         rate = self.learning_rate if learning_rate is None else learning_rate
         self._optimizer.param_groups[0]["lr"] = rate
         self._optimizer.step()
+
+    def state(self) -> dict[str, Any]:
+        """Copies of all that the next step depends on; empty before the first."""
+        if self._optimizer is None:
+            return {}
+        state = self._optimizer.state[self._slot]
+        return {name: value.clone() for name, value in state.items()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `state` returned."""
+        self._optimizer = None
+        self._restored = {name: value.clone() for name, value in state.items()}
 
 
 def torch_objective(

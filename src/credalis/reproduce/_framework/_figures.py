@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credalis.plots._axes import tidy
-from credalis.plots._palette import BASE_COLORS, INK
+from credalis._drawing.axes import tidy
+from credalis._drawing.palette import BASE_COLORS, INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

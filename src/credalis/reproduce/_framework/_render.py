@@ -1,18 +1,19 @@
 """Parts of the report, as Markdown and as HTML."""
 
-import base64
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
+from typing import ClassVar
 
-from credalis.reproduce._framework._page import page, table
+from credalis._html import read_resource, render
 
 
 @dataclass(frozen=True)
 class Text:
     """A paragraph."""
 
+    kind: ClassVar[str] = "text"
     text: str
 
 
@@ -20,6 +21,7 @@ class Text:
 class Table:
     """A table of texts; the first column names the rows."""
 
+    kind: ClassVar[str] = "table"
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
@@ -30,8 +32,14 @@ class Table:
 class Picture:
     """A figure in a PNG file."""
 
+    kind: ClassVar[str] = "picture"
     file: Path
     caption: str
+
+    @property
+    def base64(self) -> str:
+        """The file as a page holds it."""
+        return b64encode(self.file.read_bytes()).decode()
 
 
 @dataclass(frozen=True)
@@ -54,20 +62,12 @@ def as_markdown(title: str, sections: Sequence[Section], directory: Path) -> str
 
 def as_html(title: str, sections: Sequence[Section]) -> str:
     """The report as one HTML file with its figures inside."""
-    body = [f"<h1>{escape(title)}</h1>", _contents(sections)]
-    for number, each in enumerate(sections):
-        parts = "\n".join(_html_part(part) for part in each.parts)
-        heading = f"<h2>{escape(each.heading)}</h2>"
-        body.append(f"<section id='s{number}'>{heading}\n{parts}</section>")
-    return page(escape(title), body)
-
-
-def _contents(sections: Sequence[Section]) -> str:
-    links = "".join(
-        f"<li><a href='#s{number}'>{escape(each.heading)}</a></li>"
-        for number, each in enumerate(sections)
+    return render(
+        "reproduce/_framework/report.html.j2",
+        title=title,
+        style=read_resource("reproduce/_framework/report.css"),
+        sections=sections,
     )
-    return f"<nav><ul>{links}</ul></nav>"
 
 
 def _markdown_part(part: Text | Table | Picture, directory: Path) -> str:
@@ -85,24 +85,6 @@ def _markdown_part(part: Text | Table | Picture, directory: Path) -> str:
     if part.caption:
         lines = [f"**{_plain(part.caption)}**", "", *lines]
     return "\n".join(lines)
-
-
-def _html_part(part: Text | Table | Picture) -> str:
-    if isinstance(part, Text):
-        return f"<p>{escape(part.text)}</p>"
-    if isinstance(part, Picture):
-        data = base64.b64encode(part.file.read_bytes()).decode()
-        caption = escape(part.caption)
-        return (
-            f"<figure><img alt='{caption}' src='data:image/png;base64,{data}'>"
-            f"<figcaption>{caption}</figcaption></figure>"
-        )
-    content = table(
-        tuple(escape(cell) for cell in part.header),
-        [tuple(escape(cell) for cell in row) for row in part.rows],
-        text_columns=part.text_columns,
-    )
-    return (f"<p><b>{escape(part.caption)}</b></p>" if part.caption else "") + content
 
 
 def _plain(text: str) -> str:

@@ -1,0 +1,38 @@
+"""Warnings that name the line of the caller, however deep they arise."""
+
+import os
+import sys
+import warnings
+from types import FrameType
+
+import joblib
+import sklearn
+
+from credalis.exceptions import ExperimentalWarning
+
+# Calls pass through these on their way from the user to us: scikit-learn's pipelines
+# and searches, joblib's threads.
+_PASSED = tuple(
+    os.path.join(path, "")
+    for path in (os.path.dirname(__file__), *sklearn.__path__, *joblib.__path__)
+)
+
+_already_told: set[str] = set()
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the first frame outside of credalis, scikit-learn and joblib."""
+    level = 1
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)
+
+
+def warn_experimental(method: str, what: str) -> None:
+    """Warn, once in a process for each method, of what could not be confirmed."""
+    if method in _already_told:
+        return
+    warn_user(f"{method} is experimental: {what}", ExperimentalWarning)
+    # Only now: where warnings are errors, the next call should tell it again.
+    _already_told.add(method)

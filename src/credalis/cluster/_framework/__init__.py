@@ -1,0 +1,1 @@
+"""What every method shares: the verbs, the one route of a fit, solutions."""

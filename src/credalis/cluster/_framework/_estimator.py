@@ -1,0 +1,369 @@
+"""The base class of all estimators: their verbs, and what a subclass must say."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from credalis import _archive
+from credalis._checks import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_n_jobs,
+    check_number,
+    check_seed,
+    shown,
+)
+from credalis.belief import FocalSets
+from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework import _registry
+from credalis.cluster._framework._fit import (
+    Outcome,
+    fit,
+    fitted_attributes,
+    set_fitted,
+)
+from credalis.cluster._framework._solution import Solution, one_thread
+from credalis.cluster._inputs._scale import count_distinct
+from credalis.partition import CredalPartition, adopt
+from credalis.sources import Source, lazily
+
+FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
+
+# "auto" takes all pairs up to here: as many sets as the masses can be told apart on.
+_MAX_CLUSTERS_WITH_ALL_PAIRS = 4
+
+# Parameters of some estimators that are true or false.
+_FLAGS = ("early_stopping", "squared", "symmetrize", "warm_start")
+
+
+def check_common(estimator: BaseCredalClusterer) -> None:
+    """Check the parameters that most estimators have, except n_clusters."""
+    parameters = estimator.get_params(deep=False)
+    max_iter, n_init = parameters["max_iter"], parameters["n_init"]
+    if not (isinstance(max_iter, str) and estimator._chooses_max_iter):
+        check_integer("max_iter", max_iter, at_least=1)
+    if "tol" in parameters:
+        check_number("tol", parameters["tol"], at_least=0)
+    if not isinstance(parameters["verbose"], bool):
+        check_integer("verbose", parameters["verbose"], at_least=0)
+    if isinstance(n_init, str):
+        check_choice("n_init", n_init, ("auto",))
+    else:
+        check_integer("n_init", n_init, at_least=1)
+    for name in _FLAGS:
+        if name in parameters:
+            check_flag(name, parameters[name])
+    check_n_jobs(parameters["n_jobs"])
+    check_seed("random_state", parameters["random_state"])
+
+
+def resolved_focal_sets(focal_sets: Any, n_clusters: int) -> FocalSets:
+    """Focal sets that the parameter ``focal_sets`` stands for.
+
+    Those of "two-step" are the ones of its first step.
+    """
+    if isinstance(focal_sets, FocalSets):
+        if focal_sets.n_clusters != n_clusters:
+            raise ValueError(
+                f"focal_sets must be about n_clusters={n_clusters} clusters, got "
+                f"sets of {focal_sets.n_clusters} clusters"
+            )
+        if not focal_sets.membership.any(axis=0).all():
+            raise ValueError(
+                f"every cluster must be in a focal set, got focal_sets={focal_sets!r}"
+            )
+        return focal_sets
+    if not isinstance(focal_sets, str) or focal_sets not in FOCAL_SETS:
+        listed = ", ".join(map(repr, FOCAL_SETS))
+        raise ValueError(
+            f"focal_sets must be one of {listed} or a FocalSets, "
+            f"got {shown(focal_sets)}"
+        )
+    few = n_clusters <= _MAX_CLUSTERS_WITH_ALL_PAIRS
+    if focal_sets == "full":
+        return FocalSets.full(n_clusters)
+    if focal_sets == "pairs" or (focal_sets == "auto" and few):
+        return FocalSets.pairs(n_clusters)
+    return FocalSets.singletons(n_clusters)
+
+
+_DEFAULT_N_INIT = 5
+
+
+class BaseCredalClusterer(
+    ClusterMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+):
+    """Base of the evidential clustering estimators.
+
+    A subclass says what one start does (`_solve`) and what the masses of new objects
+    are (`_predict_masses`); everything around it is done here. Defining it registers
+    it: it can be saved, compared, called from the command line and reported on.
+    """
+
+    # Half a sentence for the report: how the clusters were found.
+    _words: ClassVar[str] = "an estimator of its own was fitted"
+    # Parameters of the variants that have names in the literature; None: one variant
+    # with the name of the class.
+    _variants: ClassVar[Mapping[str, Mapping[str, Any]] | None] = None
+    # Whether `fit` learns clusters, not only a metric, from labels and from pairs, and
+    # whether the method is another one without them.
+    _uses_labels: ClassVar[bool] = False
+    _uses_pairs: ClassVar[bool] = False
+    _needs_side_information: ClassVar[bool] = False
+    # Whether time and memory of a fit grow no faster than the number of rows.
+    _is_for_many_rows: ClassVar[bool] = False
+    # Whether predictions rest on the masses of the training objects.
+    _predicts_from_partition: ClassVar[bool] = False
+    # Whether X may be a source, and a Dask collection.
+    _reads_blocks: ClassVar[bool] = False
+    _reads_partitions: ClassVar[bool] = False
+    # Whether max_iter may be "auto".
+    _chooses_max_iter: ClassVar[bool] = False
+    # What to do about many outliers, and about prototypes that coincide.
+    _outlier_advice: ClassVar[str] = "scale the data"
+    _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
+
+    n_init: int | str
+    max_iter: Any
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+    partition_: CredalPartition
+    labels_: NDArray[np.intp]
+    focal_sets_: FocalSets
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _registry.register(cls)
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : ignored
+            Present for compatibility with pipelines and searches.
+
+        Returns
+        -------
+        self
+        """
+        fit(self, X)
+        return self
+
+    def predict_partition(self, X: ArrayLike) -> CredalPartition:
+        """Mass functions of the rows of X under the fitted model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data; of a Dask collection `transform` gives the masses.
+
+        Returns
+        -------
+        CredalPartition
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False, ensure_min_samples=1)
+        with one_thread():
+            return adopt(self._predict_masses(X), self.focal_sets_)
+
+    def predict(self, X: Any) -> Any:
+        """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""
+        if hasattr(X, "__dask_graph__"):
+            return lazily(self, X, "predict")
+        return self.predict_partition(X).labels.copy()
+
+    def predict_proba(self, X: Any) -> Any:
+        """Pignistic probabilities, shape (n_samples, n_clusters).
+
+        Uniform for a row with all its mass on ∅.
+        """
+        if hasattr(X, "__dask_graph__"):
+            return lazily(self, X, "predict_proba")
+        return self.predict_partition(X).pignistic.copy()
+
+    def transform(self, X: Any) -> Any:
+        """Masses of the rows of X, shape (n_samples, n_focal_sets)."""
+        if hasattr(X, "__dask_graph__"):
+            return lazily(self, X, "transform")
+        return self.predict_partition(X).masses.copy()
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the focal sets, the columns of `transform`."""
+        check_is_fitted(self)
+        return np.array(self.focal_sets_.names, dtype=object)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted estimator to a file that `credalis.load` reads.
+
+        The file holds arrays and JSON, never code; it appears whole or not at all.
+
+        Raises
+        ------
+        ValueError
+            If a parameter has no safe file form, for example a RandomState.
+        """
+        check_is_fitted(self)
+        _archive.save(self, path)
+
+    def to_state(self) -> dict[str, Any]:
+        """What `save` stores: parameters and fitted attributes."""
+        return {
+            "parameters": self.get_params(deep=False),
+            "fitted": fitted_attributes(self),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Inverse of `to_state`."""
+        estimator = cls(**state["parameters"])
+        set_fitted(estimator, state["fitted"])
+        return estimator
+
+    @classmethod
+    def variants(cls) -> Mapping[str, Mapping[str, Any]]:
+        """Parameters of the variants of the method, by their names."""
+        return {cls.__name__: {}} if cls._variants is None else cls._variants
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+    # What a subclass says.
+
+    @abstractmethod
+    def _solve(
+        self,
+        data: Any,
+        focal_sets: Any,
+        rng: np.random.RandomState,
+        *,
+        previous: Any,
+        report: Callable[[int, float], None],
+    ) -> Solution:
+        """One run: from a random start, or from a previous solution with fewer sets."""
+
+    @abstractmethod
+    def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of the rows of X, needing little memory beyond the result."""
+
+    def _fitted_masses(
+        self, X: NDArray[np.float64], solution: Any
+    ) -> NDArray[np.float64]:
+        """Masses of the training objects, the fitted attributes being set.
+
+        The code of predict_partition, so that predict(X) equals labels_. A method
+        whose masses are its parameters returns those of the solution.
+        """
+        return self._predict_masses(X)
+
+    def _validate(
+        self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
+    ) -> NDArray[np.float64]:
+        """The data as a checked array."""
+        return validate_data(
+            self,
+            X,
+            dtype=np.float64,
+            reset=reset,
+            ensure_min_samples=ensure_min_samples,
+        )
+
+    def _prepare(
+        self, X: NDArray[np.float64], rng: np.random.RandomState, **given: Any
+    ) -> Any:
+        """What all starts share: the data, and parameters that depend on it."""
+        return X
+
+    def _check_solution(self, data: Any, solution: Any) -> None:
+        """Warn of a solution that is not what the user hopes for."""
+
+    def _has_fixed_order(self, data: Any) -> bool:
+        """Whether the user has fixed which cluster has which number."""
+        return False
+
+    def _n_starts(self, data: Any) -> int:
+        if not isinstance(self.n_init, str):
+            return self.n_init
+        return 1 if self._has_fixed_order(data) else _DEFAULT_N_INIT
+
+    def _max_iterations(self, data: Any) -> int:
+        return self.max_iter
+
+    def _check_parameters(self) -> None:
+        self._check_n_clusters()
+        check_common(self)
+
+    def _check_n_clusters(self) -> None:
+        check_integer("n_clusters", self._parameter("n_clusters"), at_least=1)
+
+    def _check_enough_objects(self, X: NDArray[np.float64]) -> None:
+        n_clusters = self._parameter("n_clusters")
+        n_distinct = count_distinct(X, n_clusters)
+        if n_distinct < n_clusters:
+            raise ValueError(
+                f"n_clusters must not exceed the number of distinct rows of X, got "
+                f"n_clusters={n_clusters} and {n_distinct} distinct row(s)"
+            )
+
+    def _first_focal_sets(self) -> FocalSets | None:
+        """Focal sets of the first and usually only step; None: `_solve` finds them."""
+        return self._focal_sets_of(self._parameter("n_clusters"))
+
+    def _focal_sets_of(self, n_clusters: int) -> FocalSets:
+        """Focal sets that the parameter stands for with so many clusters."""
+        return resolved_focal_sets(self._parameter("focal_sets"), n_clusters)
+
+    # What a subclass that reads blocks says.
+
+    def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
+        """Whether there are so many objects that they are read in blocks."""
+        return False
+
+    def _check_blocks(self) -> None:
+        """Refuse parameters that make no sense without all objects at once."""
+
+    def _start_blocks(
+        self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
+    ) -> dict[str, Any]:
+        """What a checkpoint holds of a fit that a sample has started."""
+        raise NotImplementedError(f"{type(self).__name__} does not read blocks")
+
+    def _train_blocks(
+        self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None
+    ) -> Outcome:
+        """Train on all rows from a state on."""
+        raise NotImplementedError(f"{type(self).__name__} does not read blocks")
+
+    # What parameters mean.
+
+    def _parameter(self, name: str) -> Any:
+        return getattr(self, name, None)
+
+    @property
+    def _has_two_steps(self) -> bool:
+        focal_sets = self._parameter("focal_sets")
+        return isinstance(focal_sets, str) and focal_sets == "two-step"
+
+    @property
+    def _has_given_sets(self) -> bool:
+        return isinstance(self._parameter("focal_sets"), FocalSets)
+
+    @property
+    def _is_precomputed(self) -> bool:
+        metric = self._parameter("metric")
+        return isinstance(metric, str) and metric == "precomputed"

@@ -1,0 +1,324 @@
+"""How every estimator is fitted: in memory, in blocks or in partitions.
+
+The only place that sets the fitted attributes of an estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from credalis._warnings import warn_user
+from credalis.belief import FocalSets
+from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._solution import (
+    Solution,
+    best_start,
+    empty_clusters_last,
+    one_thread,
+)
+from credalis.exceptions import OutlierWarning
+from credalis.partition import CredalPartition, adopt
+from credalis.sources import ArraySource, DaskSource, Source, as_source
+
+if TYPE_CHECKING:
+    from credalis.cluster._framework._estimator import BaseCredalClusterer
+
+# Rows of the sample that gives scales and the start of a fit in blocks.
+SAMPLE_ROWS = 10_000
+
+# Arrays of more rows than this are trained on as if they came from a file.
+MAX_WHOLE = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Where a fit has ended.
+
+    Attributes
+    ----------
+    solution : Solution
+        With the masses of the objects, or of the sample of a fit in blocks.
+    focal_sets : FocalSets
+        Focal sets of the masses.
+    max_iter : int
+        The limit that a fit which did not converge has met.
+    check : callable
+        Warns, once the result is stored, of what is wrong with it.
+    """
+
+    solution: Solution
+    focal_sets: FocalSets
+    max_iter: int
+    check: Callable[[], None] = field(default=lambda: None)
+
+
+def fit(
+    estimator: BaseCredalClusterer, X: Any, checkpoint: Any = None, **given: Any
+) -> None:
+    """Validate, run all starts, keep the best, store it.
+
+    Parameters
+    ----------
+    estimator : BaseCredalClusterer
+        Gets the fitted attributes.
+    X : array-like, source or Dask collection
+        Data.
+    checkpoint : None, path or Checkpoint
+        Where a fit in blocks continues from.
+    **given
+        What else is known about the objects: labels, pairs, dissimilarities.
+    """
+    source = _source(estimator, X, checkpoint, given)
+    if source is not None:
+        outcome = _solve_in_blocks(estimator, source, checkpoint)
+        _store(estimator, outcome, _about_features(source))
+        _warn(estimator, outcome)
+        return
+    X = estimator._validate(X)
+    estimator._check_parameters()
+    is_informed = any(value is not None for value in given.values())
+    if checkpoint is not None or estimator._is_for_blocks(X, is_informed):
+        rows = ArraySource(X, getattr(estimator, "feature_names_in_", None))
+        outcome = _solve_in_blocks(estimator, rows, checkpoint)
+        _store(estimator, outcome, _about_features(rows))
+        with one_thread():
+            _store_masses(estimator, estimator._predict_masses(X))
+    else:
+        estimator._check_enough_objects(X)
+        rng = check_random_state(estimator.random_state)
+        # Sums depend on the number of threads that add; one thread gives the same bits
+        # whatever else runs.
+        with one_thread():
+            outcome = solve(estimator, X, rng, **given)
+            _store(estimator, outcome, about_features(estimator))
+            _store_masses(estimator, estimator._fitted_masses(X, outcome.solution))
+    _warn(estimator, outcome)
+
+
+def solve(
+    estimator: BaseCredalClusterer,
+    X: NDArray[np.float64],
+    rng: np.random.RandomState,
+    *,
+    is_quiet: bool = False,
+    **given: Any,
+) -> Outcome:
+    """All starts on objects in memory, the best kept; the estimator is not changed."""
+    focal_sets = estimator._first_focal_sets()
+    data = estimator._prepare(X, _child(rng), **given)
+    # Every random number a start needs comes from its own seed, drawn first, so
+    # that the result does not depend on the order in which the starts run.
+    seeds = rng.randint(np.iinfo(np.int32).max, size=estimator._n_starts(data))
+    solution = best_start(estimator, data, focal_sets, seeds, is_quiet=is_quiet)
+    focal_sets = solution.focal_sets or focal_sets
+    assert focal_sets is not None, "a start without focal sets finds them"
+    if estimator._has_two_steps and not solution.is_interrupted:
+        focal_sets = _with_neighboring_pairs(solution.masses, focal_sets)
+        solution = best_start(
+            estimator, data, focal_sets, seeds[:1], solution, is_quiet=is_quiet
+        )
+    if not estimator._has_fixed_order(data):
+        solution, focal_sets = empty_clusters_last(
+            solution, focal_sets, keeps_sets=estimator._has_given_sets
+        )
+    return Outcome(
+        solution,
+        focal_sets,
+        estimator._max_iterations(data),
+        check=lambda: estimator._check_solution(data, solution),
+    )
+
+
+def fitted_attributes(estimator: BaseCredalClusterer) -> dict[str, Any]:
+    """All fitted attributes of an estimator."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if name.endswith("_") and not name.startswith("_")
+    }
+
+
+def about_features(estimator: BaseCredalClusterer) -> dict[str, Any]:
+    """What validation has noted about the columns of X."""
+    return {
+        name: getattr(estimator, name)
+        for name in ("n_features_in_", "feature_names_in_")
+        if hasattr(estimator, name)
+    }
+
+
+def set_fitted(estimator: BaseCredalClusterer, attributes: Mapping[str, Any]) -> None:
+    """Give an estimator these fitted attributes and no others."""
+    for name in fitted_attributes(estimator):
+        delattr(estimator, name)
+    for name, value in attributes.items():
+        setattr(estimator, name, value)
+
+
+def _store(
+    estimator: BaseCredalClusterer, outcome: Outcome, about_features: dict[str, Any]
+) -> None:
+    set_fitted(
+        estimator,
+        {
+            **about_features,
+            "focal_sets_": outcome.focal_sets,
+            **outcome.solution.attributes(),
+        },
+    )
+
+
+def _store_masses(estimator: BaseCredalClusterer, masses: NDArray[np.float64]) -> None:
+    estimator.partition_ = adopt(masses, estimator.focal_sets_)
+    estimator.labels_ = estimator.partition_.labels.copy()
+
+
+def _warn(estimator: BaseCredalClusterer, outcome: Outcome) -> None:
+    """Say what the user should know about the result."""
+    outcome.check()
+    name, solution = type(estimator).__name__, outcome.solution
+    _warn_of_convergence(name, solution, outcome.max_iter)
+    partition = getattr(estimator, "partition_", None)
+    if partition is None:
+        partition = adopt(solution.masses, outcome.focal_sets)
+    _warn_of_partition(estimator, partition)
+
+
+def _warn_of_convergence(method: str, solution: Solution, max_iter: int) -> None:
+    """Warn of a fit that was interrupted, or ended before it had settled."""
+    if solution.is_interrupted:
+        warn_user(
+            f"{method} was interrupted: the result is the best found until then",
+            ConvergenceWarning,
+        )
+    elif not solution.trace.converged:
+        warn_user(
+            f"{method} did not converge in max_iter={max_iter} iterations: increase "
+            "max_iter or tol",
+            ConvergenceWarning,
+        )
+
+
+def _warn_of_partition(
+    estimator: BaseCredalClusterer, partition: CredalPartition
+) -> None:
+    """Warn of a single cluster, and of more outliers than other objects."""
+    if getattr(estimator, "n_clusters", None) == 1:
+        # scikit-learn's own checks fit every clusterer with one cluster, so that
+        # this cannot be an error.
+        warn_user(
+            "n_clusters=1 tells only outliers from the rest: n_clusters should be >= 2",
+            UserWarning,
+        )
+    share = partition.is_outlier.mean()
+    if share > 0.5:
+        warn_user(
+            f"{share:.0%} of the objects are outliers: {estimator._outlier_advice}",
+            OutlierWarning,
+        )
+
+
+def _source(
+    estimator: BaseCredalClusterer, X: Any, checkpoint: Any, given: dict[str, Any]
+) -> Source | None:
+    """The source a fit reads in blocks; None if it looks at all objects at once."""
+    source = as_source(X)
+    if isinstance(source, DaskSource):
+        _check_partitions(estimator, {"checkpoint": checkpoint, **given})
+        return source
+    if source is None and checkpoint is None:
+        return None
+    if not estimator._reads_blocks:
+        raise ValueError(
+            f"{type(estimator).__name__} needs all objects at once: X must be an array "
+            "or data frame, and checkpoint None"
+        )
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} must be None for data that are read in blocks, whose rows "
+                "have no numbers"
+            )
+    if source is not None and not source.is_repeatable:
+        raise ValueError(
+            "X must be readable more than once, for a sample and for the training, got "
+            "an iterator: give a list of batches, or "
+            "credalis.sources.BatchSource(function that returns an iterator)"
+        )
+    return source
+
+
+def _check_partitions(estimator: BaseCredalClusterer, given: dict[str, Any]) -> None:
+    if not estimator._reads_partitions:
+        raise ValueError(
+            f"X must not be a Dask collection for {type(estimator).__name__}, only "
+            "NNEVCLUS is trained on partitions: call compute on it first"
+        )
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} must be None for a Dask collection")
+
+
+def _solve_in_blocks(
+    estimator: BaseCredalClusterer, source: Source, checkpoint: Any
+) -> Outcome:
+    """A start from a sample, training on all rows; continued if it had begun."""
+    file = Checkpoint.of(checkpoint)
+    estimator._check_parameters()
+    estimator._check_blocks()
+    rng = check_random_state(estimator.random_state)
+    seeds = rng.randint(np.iinfo(np.int32).max, size=4)
+    state = None if file is None else file.begin(estimator, source.fingerprint())
+    # Around everything: the workers of a source may be threads of this process, and one
+    # of them that ends must not set the others free.
+    with one_thread():
+        if state is None:
+            sample = source.sample(np.random.RandomState(seeds[0]), SAMPLE_ROWS)
+            if len(sample) < 2:
+                raise ValueError(f"X must have at least 2 rows, got {len(sample)}")
+            estimator._check_enough_objects(sample)
+            state = source.run(_started, estimator, sample, seeds[1:])
+            # The pass for the sample has counted them.
+            state["n_rows"] = source.n_rows
+            if file is not None:
+                file.write(state)
+        elif source.n_rows is None:
+            source.n_rows = state["n_rows"]
+        return estimator._train_blocks(source, state, file)
+
+
+def _started(
+    estimator: BaseCredalClusterer,
+    sample: NDArray[np.float64],
+    seeds: NDArray[np.integer],
+) -> dict[str, Any]:
+    """The state of a fit in blocks before its first pass; maybe on a worker."""
+    with one_thread():
+        return estimator._start_blocks(sample, seeds)
+
+
+def _about_features(source: Source) -> dict[str, Any]:
+    about: dict[str, Any] = {"n_features_in_": source.n_features}
+    if source.feature_names is not None:
+        about["feature_names_in_"] = np.array(source.feature_names, dtype=object)
+    return about
+
+
+def _with_neighboring_pairs(
+    masses: NDArray[np.float64], focal_sets: FocalSets
+) -> FocalSets:
+    """Singletons and the pairs of clusters that are each other's neighbours."""
+    partition = adopt(masses, focal_sets)
+    return FocalSets.pairs(focal_sets.n_clusters, partition.neighboring_clusters())
+
+
+def _child(rng: np.random.RandomState) -> np.random.RandomState:
+    """A generator of its own, so that what it draws does not shift later draws."""
+    return np.random.RandomState(rng.randint(np.iinfo(np.int32).max))

@@ -1,0 +1,200 @@
+"""Several starts of an algorithm, of which the best is kept."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from credalis._progress import Progress
+from credalis.belief import FocalSets
+from credalis.optimize import Trace
+from credalis.partition import adopt
+
+if TYPE_CHECKING:
+    from credalis.cluster._framework._estimator import BaseCredalClusterer
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Where one start of an algorithm ended.
+
+    Attributes
+    ----------
+    masses : array of shape (n_samples, n_focal_sets)
+        Masses of the objects.
+    trace : Trace
+        Losses and convergence.
+    per_cluster : dict of arrays
+        Fitted attributes whose first axis is the clusters.
+    per_set : dict of arrays
+        Fitted attributes whose first axis is the focal sets.
+    other : dict
+        Further fitted attributes.
+    focal_sets : FocalSets or None
+        What the columns of the masses stand for, if the start itself has found the
+        number of clusters; None: the sets that it was given.
+    is_interrupted : bool
+        Whether the user stopped the run; the rest is the best found until then.
+    """
+
+    masses: NDArray[np.float64]
+    trace: Trace
+    _: KW_ONLY
+    per_cluster: dict[str, NDArray[Any]] = field(default_factory=dict)
+    per_set: dict[str, NDArray[Any]] = field(default_factory=dict)
+    other: dict[str, Any] = field(default_factory=dict)
+    focal_sets: FocalSets | None = None
+    is_interrupted: bool = False
+
+    def attributes(self) -> dict[str, Any]:
+        """Fitted attributes, without those about single objects."""
+        return {
+            "loss_": self.trace.loss,
+            "history_": self.trace.losses,
+            "n_iter_": self.trace.n_iter,
+            **self.per_cluster,
+            **self.per_set,
+            **self.other,
+        }
+
+    def renumbered(
+        self,
+        new_labels: NDArray[np.intp],
+        columns: NDArray[np.intp],
+        focal_sets: FocalSets,
+    ) -> Self:
+        """The same with cluster k called ``new_labels[k]``.
+
+        Column j of the new masses is column ``columns[j]`` of the old ones and stands
+        for set j of ``focal_sets``.
+        """
+        order = np.argsort(new_labels)
+        has_same_columns = (columns == np.arange(len(columns))).all()
+        return replace(
+            self,
+            masses=self.masses if has_same_columns else self.masses[:, columns],
+            per_cluster={k: values[order] for k, values in self.per_cluster.items()},
+            per_set={k: values[columns] for k, values in self.per_set.items()},
+        )
+
+
+def empty_clusters_last(
+    solution: Solution, focal_sets: FocalSets, *, keeps_sets: bool
+) -> tuple[Solution, FocalSets]:
+    """Renumber so that clusters without objects come last.
+
+    With ``keeps_sets`` the clusters stay as they are if other numbers would need other
+    focal sets.
+    """
+    labels = adopt(solution.masses, focal_sets).labels
+    is_empty = np.bincount(labels, minlength=focal_sets.n_clusters) == 0
+    new_labels = np.argsort(np.argsort(is_empty, kind="stable"))
+    renamed = focal_sets.relabel(new_labels)
+    if set(renamed) == set(focal_sets):
+        columns = np.array([renamed.index(subset) for subset in focal_sets])
+        return solution.renumbered(new_labels, columns, focal_sets), focal_sets
+    if keeps_sets:
+        return solution, focal_sets
+    columns = np.arange(len(renamed))
+    return solution.renumbered(new_labels, columns, renamed), renamed
+
+
+def best_start(
+    estimator: BaseCredalClusterer,
+    data: Any,
+    focal_sets: FocalSets | None,
+    seeds: NDArray[np.integer],
+    previous: Solution | None = None,
+    *,
+    is_quiet: bool = False,
+) -> Solution:
+    """The solution of lowest loss over starts with these seeds."""
+    progress = None
+    if estimator.verbose and not is_quiet:
+        progress = Progress(
+            type(estimator).__name__,
+            n_runs=len(seeds),
+            max_iter=estimator._max_iterations(data),
+            enabled=True,
+        )
+    arguments = [
+        (estimator, data, focal_sets, seed, previous, progress, run)
+        for run, seed in enumerate(seeds)
+    ]
+    if effective_n_jobs(estimator.n_jobs) == 1 or len(seeds) == 1:
+        best = _in_turn(arguments)
+    else:
+        solutions = Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
+            delayed(_run)(*each) for each in arguments
+        )
+        best = _best(solutions)
+    if progress is not None:
+        progress.close()
+    return best
+
+
+def one_thread() -> AbstractContextManager:
+    """Limit all thread pools of this process to one thread."""
+    return _threads().limit(limits=1)
+
+
+def _in_turn(arguments: list[tuple]) -> Solution:
+    """The best of one start after the other; none after an interrupt.
+
+    Only the best so far is kept: masses of many objects are large.
+    """
+    best = _run(*arguments[0])
+    for each in arguments[1:]:
+        if best.is_interrupted:
+            break
+        best = _best([best, _run(*each)])
+    return best
+
+
+def _best(solutions: list[Solution]) -> Solution:
+    """The one of lowest loss, interrupted if any was."""
+    best = min(solutions, key=lambda solution: solution.trace.loss)
+    return replace(
+        best, is_interrupted=any(solution.is_interrupted for solution in solutions)
+    )
+
+
+def _run(
+    estimator: BaseCredalClusterer,
+    data: Any,
+    focal_sets: FocalSets | None,
+    seed: int,
+    previous: Solution | None,
+    progress: Progress | None,
+    run: int,
+) -> Solution:
+    """One start, possibly in another thread, process or machine."""
+
+    def report(iteration: int, loss: float) -> None:
+        if progress is not None:
+            progress.report(run, iteration, loss)
+
+    with one_thread():
+        solution = estimator._solve(
+            data,
+            focal_sets,
+            np.random.RandomState(seed),
+            previous=previous,
+            report=report,
+        )
+    if progress is not None:
+        progress.finish(run)
+    return solution
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """The thread pools of this process; finding them takes milliseconds."""
+    return ThreadpoolController()

@@ -1,0 +1,1 @@
+"""What methods make of X and of what is known about it."""

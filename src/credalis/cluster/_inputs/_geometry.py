@@ -1,0 +1,234 @@
+"""Where the dissimilarities of the objects come from, and their scale."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import squareform
+from sklearn.metrics import pairwise_distances
+
+from credalis._checks import (
+    check_choice,
+    check_lengths,
+    check_number,
+    check_spread,
+    check_squarable,
+    shown,
+)
+from credalis.cluster._inputs._side_information import (
+    Transformer,
+    fit_transformer,
+    transformed,
+)
+from credalis.dissimilarity import (
+    MAX_STORED,
+    DeferredSimilarities,
+    EuclideanSimilarities,
+    MatrixSimilarities,
+    MetricSimilarities,
+    Similarities,
+    check_dissimilarities,
+    decay_rate,
+)
+from credalis.network import SideInformation
+
+# How dissimilarities of two rows of X are found.
+Metric = str | Callable[..., float] | Transformer
+
+# Objects whose distances give the quantile δ0.
+_MAX_SAMPLE = 2000
+
+# The heuristic of the paper's experiments: δ0 is the 0.9 quantile up to four clusters.
+# Above, few pairs are in one cluster, and the quantile follows their share.
+_MAX_FEW_CLUSTERS = 4
+_QUANTILE_FEW_CLUSTERS = 0.9
+_PAIRS_SHARE_FACTOR = 2.0
+_MIN_QUANTILE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Where dissimilarities come from.
+
+    Attributes
+    ----------
+    values : array
+        Points (n_samples, n_features), or with ``metric="precomputed"`` the
+        dissimilarities (n_samples, n_samples).
+    metric : str or callable
+        Metric between points.
+    """
+
+    values: NDArray[np.float64]
+    metric: Any = "euclidean"
+
+    def similarities(self, scale: float, dtype: type) -> Similarities:
+        """Similarities for δ0 = scale."""
+        if self._is("precomputed"):
+            return MatrixSimilarities.from_matrix(self.values, scale)
+        if self._is("euclidean"):
+            if self.values.size <= MAX_STORED:
+                return EuclideanSimilarities.from_points(self.values, scale, dtype)
+            everything = np.arange(len(self.values))
+            return DeferredSimilarities(self.values, everything, scale, dtype)
+        return MetricSimilarities(self.values, self.metric, decay_rate(scale))
+
+    def distances(self, objects: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Dissimilarities of all pairs of some objects, (n_objects, n_objects)."""
+        if self._is("precomputed"):
+            return self.values[np.ix_(objects, objects)]
+        return pairwise_distances(self.values[objects], metric=self.metric)
+
+    @property
+    def is_euclidean(self) -> bool:
+        """Whether the values are points with Euclidean distances."""
+        return self._is("euclidean")
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether the values are dissimilarities."""
+        return self._is("precomputed")
+
+    def _is(self, metric: str) -> bool:
+        return isinstance(self.metric, str) and self.metric == metric
+
+    def scale(self, quantile: float, rng: np.random.RandomState) -> float:
+        """The quantile of the dissimilarities of a sample of the pairs."""
+        n_samples = len(self.values)
+        objects = np.arange(n_samples)
+        if n_samples > _MAX_SAMPLE:
+            objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
+        values = self.distances(objects)[np.triu_indices(len(objects), 1)]
+        check_lengths(values, self.metric)
+        scale = float(np.quantile(values, quantile))
+        if scale > 0:
+            return scale
+        # So many duplicates that the quantile is 0: take it among different objects.
+        different = values[values > 0]
+        if len(different) == 0:
+            raise ValueError("the dissimilarities of all objects are 0")
+        return float(np.quantile(different, quantile))
+
+
+def default_quantile(n_clusters: int) -> float:
+    """0.9 up to four clusters, then 2 / n_clusters but at least 0.1."""
+    if n_clusters <= _MAX_FEW_CLUSTERS:
+        return _QUANTILE_FEW_CLUSTERS
+    return max(_MIN_QUANTILE, _PAIRS_SHARE_FACTOR / n_clusters)
+
+
+def attribute_geometry(
+    X: NDArray[np.float64],
+    metric: Any,
+    rng: np.random.RandomState,
+    information: SideInformation | None = None,
+) -> tuple[Geometry, Any]:
+    """Geometry of attribute data, and the fitted transformer if there is one.
+
+    Without ``information`` the estimator has no use for any.
+    """
+    if hasattr(metric, "transform") and not isinstance(metric, type):
+        transformer = fit_transformer(metric, X, rng, information)
+        points = transformed(transformer, X)
+        check_spread("X", points)
+        return Geometry(points), transformer
+    if isinstance(metric, str) and metric == "euclidean":
+        check_spread("X", X)
+        return Geometry(X), None
+    try:
+        pairwise_distances(X[:2], metric=metric)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            "metric must be a metric of scikit-learn's pairwise_distances, a callable "
+            f"or a transformer, got {shown(metric)}: {error}"
+        ) from error
+    return Geometry(X, metric), None
+
+
+def given_geometry(
+    dissimilarities: ArrayLike, n_samples: int, *, symmetrize: bool
+) -> Geometry:
+    """Geometry of a separate matrix or condensed vector for the same objects."""
+    values = np.asarray(dissimilarities)
+    if values.ndim not in (1, 2) or values.dtype.kind not in "biuf":
+        raise ValueError(
+            "dissimilarities must be a square matrix or a condensed vector of numbers, "
+            f"got {type(dissimilarities).__name__} of shape {np.shape(values)} and "
+            f"dtype {values.dtype}"
+        )
+    if values.ndim == 1:
+        n_pairs = n_samples * (n_samples - 1) // 2
+        if len(values) != n_pairs:
+            raise ValueError(
+                f"dissimilarities must hold {n_pairs} values for {n_samples} objects "
+                f"when it is a vector, got {len(values)}"
+            )
+        values = squareform(values.astype(np.float64), checks=False)
+    matrix = check_dissimilarities(
+        values, symmetrize=symmetrize, name="dissimilarities"
+    )
+    if len(matrix) != n_samples:
+        raise ValueError(
+            f"dissimilarities must be about the {n_samples} rows of X, got "
+            f"{len(matrix)} objects"
+        )
+    return Geometry(matrix, "precomputed")
+
+
+def check_not_negative(X: NDArray[np.float64]) -> None:
+    """Refuse negative dissimilarities of new objects to those of the fit."""
+    if X.min() < 0:
+        raise ValueError(
+            f"X must hold no negative dissimilarities, the smallest is {X.min():.3g}"
+        )
+
+
+def check_scale_parameters(estimator: Any) -> None:
+    """Check the parameters dissimilarity_quantile and dissimilarity_scale."""
+    quantile = estimator.dissimilarity_quantile
+    if isinstance(quantile, str):
+        check_choice("dissimilarity_quantile", quantile, ("auto",))
+    else:
+        check_number("dissimilarity_quantile", quantile, at_least=0, at_most=1)
+    if estimator.dissimilarity_scale is not None:
+        check_squarable("dissimilarity_scale", estimator.dissimilarity_scale)
+
+
+def scale_of(estimator: Any, geometry: Geometry, rng: np.random.RandomState) -> float:
+    """δ0 as the parameters of an estimator say."""
+    if estimator.dissimilarity_scale is not None:
+        return float(estimator.dissimilarity_scale)
+    quantile = estimator.dissimilarity_quantile
+    if isinstance(quantile, str):
+        quantile = default_quantile(estimator.n_clusters)
+    return check_squarable("δ0 of the data", geometry.scale(quantile, rng))
+
+
+def fitted_geometry(estimator: Any, X: NDArray[np.float64]) -> Geometry:
+    """Where the dissimilarities of new rows come from, as they did in the fit."""
+    return Geometry(transformed(estimator.transformer_, X), estimator.metric_)
+
+
+def fitted_distances(estimator: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Dissimilarities of new rows to the landmarks of a fitted relational estimator.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted: ``landmarks_``, ``points_``, ``metric_`` and ``transformer_``.
+    X : array of shape (n_samples, n_features)
+        New objects, or their dissimilarities to all training objects.
+
+    Returns
+    -------
+    array of shape (n_samples, n_landmarks)
+    """
+    if estimator.points_ is None:
+        check_not_negative(X)
+        return X[:, estimator.landmarks_]
+    geometry = fitted_geometry(estimator, X)
+    return pairwise_distances(
+        geometry.values, estimator.points_, metric=geometry.metric
+    )

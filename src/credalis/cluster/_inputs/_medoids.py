@@ -1,0 +1,223 @@
+"""Objects that stand for clusters, found from dissimilarities alone."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis.cluster._inputs._scale import (
+    FAR,
+    MAX_NEIGHBORS,
+    MAX_SAMPLE,
+    ORDINARY_SHARE,
+)
+
+# Starts and iterations of k-medoids where it only has to find a scale or a start.
+_N_STARTS = 3
+_MAX_ITER = 20
+
+
+def check_rows(
+    values: NDArray[Any], n_samples: int, n_clusters: int
+) -> NDArray[np.intp]:
+    """Row numbers that a user gives as ``init``, or a ValueError."""
+    if (
+        values.shape != (n_clusters,)
+        or values.dtype.kind not in "iu"
+        or len(np.unique(values)) < n_clusters
+        or values.min() < 0
+        or values.max() >= n_samples
+    ):
+        raise ValueError(
+            f"init must hold {n_clusters} distinct row numbers between 0 and "
+            f"{n_samples - 1} when it is a vector, got {values.tolist()}"
+        )
+    return values.astype(np.intp)
+
+
+def draw_seeds(
+    matrix: NDArray[np.float64],
+    n_clusters: int,
+    candidates: NDArray[np.intp],
+    rng: np.random.RandomState,
+) -> NDArray[np.intp]:
+    """Distant objects, drawn as k-means++ does with the dissimilarities as its costs.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_samples, n_samples)
+        Dissimilarities.
+    n_clusters : int
+        Number of objects to draw.
+    candidates : array of int
+        Objects that may be drawn, at least ``n_clusters``.
+    rng : RandomState
+        Source of randomness.
+
+    Returns
+    -------
+    array of int, shape (n_clusters,), distinct
+    """
+    n_trials = 2 + int(np.log(n_clusters))
+    chosen = [rng.randint(len(candidates))]
+    nearest = matrix[candidates[chosen[0]], candidates]
+    for _ in range(1, n_clusters):
+        reach = np.cumsum(nearest)
+        if reach[-1] > 0:
+            draws = np.searchsorted(reach, rng.uniform(size=n_trials) * reach[-1])
+            trials = np.minimum(draws, len(candidates) - 1)
+        else:
+            # What is left coincides with objects that were drawn.
+            trials = np.setdiff1d(np.arange(len(candidates)), chosen)[:1]
+        options = matrix[np.ix_(candidates[trials], candidates)]
+        np.minimum(options, nearest, out=options)
+        best = options.sum(axis=1).argmin()
+        chosen.append(int(trials[best]))
+        nearest = options[best]
+    return candidates[chosen]
+
+
+def nearest_distinct_objects(
+    scores: NDArray[np.float64], matrix: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """For each row the object of smallest score that coincides with no earlier choice.
+
+    Parameters
+    ----------
+    scores : array of shape (n_rows, n_samples)
+        What is to be small.
+    matrix : array of shape (n_samples, n_samples)
+        Dissimilarities: objects at 0 from each other coincide.
+
+    Returns
+    -------
+    array of int, shape (n_rows,), distinct
+    """
+    chosen = np.empty(len(scores), dtype=np.intp)
+    is_free = np.ones(matrix.shape[0], dtype=bool)
+    is_apart = is_free.copy()
+    for k, row in enumerate(scores):
+        allowed = np.flatnonzero(is_apart if is_apart.any() else is_free)
+        chosen[k] = allowed[row[allowed].argmin()]
+        is_free[chosen[k]] = False
+        is_apart &= matrix[chosen[k]] > 0
+        is_apart[chosen[k]] = False
+    return chosen
+
+
+def k_medoids(
+    matrix: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Hard clusters around medoids, the best of a few short runs.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_samples, n_samples)
+        Dissimilarities.
+    n_clusters : int
+        Number of clusters.
+    rng : RandomState
+        Source of randomness.
+
+    Returns
+    -------
+    medoids : array of int, shape (n_clusters,)
+        Row numbers.
+    labels : array of int, shape (n_samples,)
+        Cluster of the nearest medoid.
+    """
+    everything = np.arange(len(matrix))
+    best_cost = np.inf
+    for _ in range(_N_STARTS):
+        seeds = draw_seeds(matrix, n_clusters, everything, rng)
+        medoids = settled_medoids(matrix, seeds)
+        distances = matrix[medoids]
+        cost = distances.min(axis=0).sum()
+        if cost < best_cost:
+            best_cost, result = cost, (medoids, distances.argmin(axis=0))
+    return result
+
+
+def settled_medoids(
+    matrix: NDArray[np.float64], seeds: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Medoids of hard clusters, in turn with the clusters around them, from seeds on.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_samples, n_samples)
+        Dissimilarities.
+    seeds : array of int, shape (n_clusters,)
+        Row numbers to start from.
+
+    Returns
+    -------
+    array of int, shape (n_clusters,), distinct
+    """
+    medoids = seeds
+    for _ in range(_MAX_ITER):
+        labels = matrix[medoids].argmin(axis=0)
+        members = labels == np.arange(len(medoids))[:, None]
+        moved = nearest_distinct_objects(members.astype(np.float64) @ matrix, matrix)
+        if (moved == medoids).all():
+            break
+        medoids = moved
+    return medoids
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """Hard clusters of the objects of a matrix that are not isolated.
+
+    Attributes
+    ----------
+    objects : array of int, shape (n_core,)
+        Row numbers of the objects.
+    labels : array of int, shape (n_core,)
+        Their clusters.
+    medoids : array of int, shape (n_clusters,)
+        Row numbers of the medoids.
+    """
+
+    objects: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    medoids: NDArray[np.intp]
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """1 / size of its cluster for each object, (n_clusters, n_core)."""
+        members = self.labels == np.arange(len(self.medoids))[:, None]
+        return members / np.maximum(members.sum(axis=1, keepdims=True), 1)
+
+
+def core_of(
+    matrix: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
+) -> Core:
+    """Medoids of a sample of the objects, those with far neighbours left out."""
+    objects = np.arange(len(matrix))
+    if len(matrix) > MAX_SAMPLE:
+        objects = rng.choice(len(matrix), MAX_SAMPLE, replace=False)
+    n_neighbors = min(MAX_NEIGHBORS, len(objects) // (2 * n_clusters))
+    if n_neighbors > 0:
+        between = matrix[np.ix_(objects, objects)]
+        reach = np.partition(between, n_neighbors, axis=1)[:, n_neighbors]
+        core = objects[reach <= np.quantile(reach, ORDINARY_SHARE)]
+        objects = core if len(core) >= n_clusters else objects
+    medoids, labels = k_medoids(matrix[np.ix_(objects, objects)], n_clusters, rng)
+    return Core(objects, labels, objects[medoids])
+
+
+def ordinary_value(values: NDArray[np.float64], fallback: float) -> float:
+    """The 0.95 quantile of values, or what is next to it if that is 0."""
+    ordinary = float(np.quantile(values, ORDINARY_SHARE))
+    return ordinary or float(values.max()) or fallback or 1.0
+
+
+def objects_near(
+    values: NDArray[np.float64], enough: int, *, are_squared: bool
+) -> NDArray[np.intp]:
+    """Objects within three times the ordinary distance, all if they are too few."""
+    limit = (FAR**2 if are_squared else FAR) * ordinary_value(values, 0.0)
+    near = np.flatnonzero(values <= limit)
+    return near if len(near) >= enough else np.arange(len(values))

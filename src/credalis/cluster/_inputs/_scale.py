@@ -1,0 +1,142 @@
+"""Scales: of attributes, and of clusters in data that may hold gross outliers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import gen_batches
+
+from credalis import _archive
+
+# Rows looked at together where one pass over the data is enough.
+_BLOCK_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Standardization:
+    """x becomes (x - mean) / scale, column by column."""
+
+    mean: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: NDArray[np.float64]) -> "Standardization":
+        """Means and standard deviations of X; a constant column is only centred."""
+        # In units of the largest entry, so that no square over- or underflows.
+        mean = X.mean(axis=0)
+        unit = np.maximum(X.max(axis=0) - mean, mean - X.min(axis=0))
+        unit[unit == 0] = 1.0
+        squares = np.zeros(X.shape[1])
+        for rows in gen_batches(len(X), _BLOCK_ROWS):
+            squares += np.square((X[rows] - mean) / unit).sum(axis=0)
+        deviation = unit * np.sqrt(squares / len(X))
+        return cls(mean, np.where(deviation > 0, deviation, 1.0))
+
+    @classmethod
+    def alike(cls, X: NDArray[np.float64]) -> "Standardization":
+        """One mean and one deviation for all columns, which belong together."""
+        common = cls.of(X.reshape(-1, 1))
+        n_features = X.shape[1]
+        return cls(
+            np.repeat(common.mean, n_features), np.repeat(common.scale, n_features)
+        )
+
+    def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Standardise the rows of X."""
+        return (X - self.mean) / self.scale
+
+    def to_state(self) -> dict[str, Any]:
+        """Plain arrays."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Standardization":
+        """Inverse of `to_state`."""
+        return cls(**state)
+
+
+_archive.register(Standardization)
+
+
+# This share of the objects counts as ordinary when the scale is measured.
+ORDINARY_SHARE = 0.95
+
+# Objects farther than this many times the scale from all centres start no cluster.
+FAR = 3.0
+
+# The centres that give the scale are found on a sample of at most this many objects.
+MAX_SAMPLE = 2000
+
+MAX_NEIGHBORS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """How far objects usually are from the centre of their cluster.
+
+    Attributes
+    ----------
+    distance : float
+        The 0.95 quantile of the distances to the nearest centre.
+    is_near : array of bool, shape (n_samples,)
+        Objects within three times this distance of a centre.
+    """
+
+    distance: float
+    is_near: NDArray[np.bool_]
+
+
+def robust_scale(
+    X: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
+) -> Scale:
+    """Distances to the k-means centres of the objects that are not isolated.
+
+    A gross outlier attracts a centre of k-means to itself; leaving out the objects
+    whose neighbours are farthest away keeps the centres with the clusters.
+    """
+    sample = X
+    if len(X) > MAX_SAMPLE:
+        sample = X[rng.choice(len(X), MAX_SAMPLE, replace=False)]
+    core = without_isolated(sample, n_clusters)
+    kmeans = KMeans(n_clusters, n_init=3, random_state=rng).fit(core)
+    squared = cdist(X, kmeans.cluster_centers_, "sqeuclidean").min(axis=1)
+    ordinary = np.quantile(squared, ORDINARY_SHARE)
+    if ordinary == 0:
+        # Almost all objects sit on a centre: their spread is the only scale left.
+        ordinary = squared.max() or X.var(axis=0).sum()
+    is_near = squared <= FAR**2 * ordinary
+    if count_distinct(X[is_near], n_clusters) < n_clusters:
+        is_near[:] = True
+    return Scale(float(np.sqrt(ordinary)), is_near)
+
+
+def count_distinct(X: NDArray[np.float64], enough: int) -> int:
+    """Number of distinct rows of X, counting no further than needed."""
+    n_rows = 2 * enough
+    # Usually the first rows are enough, and sorting rows of many columns is slow.
+    distinct = X[:1]
+    for row in X[1:n_rows]:
+        if len(distinct) < enough and not (distinct == row).all(axis=1).any():
+            distinct = np.vstack([distinct, row])
+    if len(distinct) >= enough:
+        return len(distinct)
+    while True:
+        n_distinct = len(np.unique(X[:n_rows], axis=0))
+        if n_distinct >= enough or n_rows >= len(X):
+            return n_distinct
+        n_rows *= 4
+
+
+def without_isolated(X: NDArray[np.float64], n_clusters: int) -> NDArray[np.float64]:
+    """X without the rows whose k-th neighbour is farthest away, clusters permitting."""
+    n_neighbors = min(MAX_NEIGHBORS, len(X) // (2 * n_clusters))
+    if n_neighbors == 0:
+        return X
+    neighbors = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
+    reach = neighbors.kneighbors()[0][:, -1]
+    core = X[reach <= np.quantile(reach, ORDINARY_SHARE)]
+    return core if count_distinct(core, n_clusters) >= n_clusters else X

@@ -1,0 +1,180 @@
+"""Labels and pairs that come with the data, and transformers that learn from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from credalis.constraints import check_constraints, spread_labels
+from credalis.network import SideInformation
+
+if TYPE_CHECKING:
+    from credalis.cluster._framework._estimator import BaseCredalClusterer
+
+
+class Transformer(Protocol):
+    """What distances can be measured after: one of scikit-learn's transformers."""
+
+    def transform(self, X: Any) -> Any:
+        """Rows in the space of the transformer."""
+
+
+def check_partial_labels(
+    partial_labels: ArrayLike | None, n_samples: int, n_clusters: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The labelled objects and their clusters."""
+    if partial_labels is None:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    labels = np.asarray(partial_labels)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"partial_labels must have one label for each of the {n_samples} rows of "
+            f"X, got shape {labels.shape}"
+        )
+    if labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"partial_labels must be integers, -1 for unknown, got dtype {labels.dtype}"
+        )
+    wrong = labels[(labels < -1) | (labels >= n_clusters)]
+    if len(wrong):
+        raise ValueError(
+            f"partial_labels must lie between -1 and n_clusters - 1 = "
+            f"{n_clusters - 1}, got {wrong[0]}"
+        )
+    objects = np.flatnonzero(labels >= 0)
+    return objects, labels[objects].astype(np.intp)
+
+
+def side_information(
+    partial_labels: ArrayLike | None = None,
+    must_link: ArrayLike | None = None,
+    cannot_link: ArrayLike | None = None,
+    *,
+    n_samples: int,
+    n_clusters: int,
+    label_weight: float,
+    constraint_weight: float,
+) -> SideInformation:
+    """Checked labels and pairs with their weights."""
+    if partial_labels is None and must_link is None and cannot_link is None:
+        nothing = SideInformation.nothing()
+        return replace(
+            nothing, label_weight=label_weight, constraint_weight=constraint_weight
+        )
+    must, cannot = check_constraints(must_link, cannot_link, n_samples)
+    objects, labels = check_partial_labels(partial_labels, n_samples, n_clusters)
+    known = np.full(n_samples, -1)
+    known[objects] = labels
+    spread_labels(known, must, cannot, name="partial_labels")  # refuses contradictions
+    return SideInformation(
+        objects, labels, must, cannot, label_weight, constraint_weight
+    )
+
+
+def refuse_unused(estimator: BaseCredalClusterer, information: SideInformation) -> None:
+    """Side information that would have no effect, without a learner, is a mistake."""
+    has_unused_pairs = information.has_constraints and not estimator._uses_pairs
+    for name, is_unused in (
+        ("partial_labels", information.has_labels),
+        ("must_link and cannot_link", has_unused_pairs),
+    ):
+        if is_unused:
+            raise ValueError(
+                f"{type(estimator).__name__} uses {name} only for a metric that learns "
+                f"from them: metric must be a transformer then, got "
+                f"{estimator._parameter('metric')!r}"
+            )
+
+
+def fit_transformer(
+    metric: Any,
+    X: NDArray[np.float64],
+    rng: np.random.RandomState,
+    information: SideInformation | None = None,
+) -> Any:
+    """A clone of a transformer, fitted with the side information it can use.
+
+    Of a pipeline, every step gets what it can use. Seeds that were not given are drawn
+    from rng. Without ``information`` the estimator has no use for any.
+    """
+    transformer = clone(metric)
+    _set_seeds(transformer, rng)
+    steps = _steps(transformer)
+    learners = [name for name, step in steps if _takes_pairs(step)]
+    needs_labels = [
+        name
+        for name, step in steps
+        if name not in learners and get_tags(step).target_tags.required
+    ]
+    if learners and needs_labels:
+        raise ValueError(
+            f"metric must not mix steps that take -1 as unknown, like {learners[0]!r}, "
+            f"and steps that take it as a class, like {needs_labels[0]!r}"
+        )
+    if information is None:
+        if learners or needs_labels:
+            raise ValueError(
+                f"metric={metric!r} learns from labels or pairs, which this estimator "
+                "does not take: fit it before and pass the transformed data"
+            )
+        return transformer.fit(X)
+    labels = np.full(len(X), -1)
+    labels[information.objects] = information.labels
+    if learners:
+        pairs = {
+            "must_link": information.must_link,
+            "cannot_link": information.cannot_link,
+        }
+        y = labels if information.has_labels else None
+        if not hasattr(transformer, "steps"):
+            return transformer.fit(X, y, **pairs)
+        routed = {
+            f"{name}__{key}": value for name in learners for key, value in pairs.items()
+        }
+        # The names of steps say where pairs go, whatever routing the user has chosen.
+        with config_context(enable_metadata_routing=False):
+            return transformer.fit(X, y, **routed)
+    if not needs_labels:
+        return transformer.fit(X)
+    known = labels >= 0
+    if not known.any():
+        raise ValueError(
+            f"metric={metric!r} learns from labels: pass partial_labels to fit"
+        )
+    return transformer.fit(X[known], labels[known])
+
+
+def transformed(
+    transformer: Transformer | None, X: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """X in the space of the transformer, X itself without one."""
+    if transformer is None:
+        return X
+    return np.asarray(transformer.transform(X), dtype=np.float64)
+
+
+def _steps(transformer: Any) -> list[tuple[str, Any]]:
+    """Names and steps of a pipeline that are fitted, or the transformer alone."""
+    steps = getattr(transformer, "steps", None) or [("", transformer)]
+    return [(name, step) for name, step in steps if hasattr(step, "fit")]
+
+
+def _takes_pairs(step: Any) -> bool:
+    return "must_link" in signature(step.fit).parameters
+
+
+def _set_seeds(transformer: Any, rng: np.random.RandomState) -> None:
+    """Give every part without a seed one of its own, so that fits can be repeated."""
+    seeds = {
+        name: rng.randint(np.iinfo(np.int32).max)
+        for name, value in sorted(transformer.get_params().items())
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    transformer.set_params(**seeds)

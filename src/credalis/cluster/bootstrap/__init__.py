@@ -1,0 +1,1 @@
+"""Bootclus: masses from the clusters of many resamples."""

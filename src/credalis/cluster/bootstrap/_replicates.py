@@ -1,0 +1,259 @@
+"""Bootstrapped Gaussian mixtures, and what they say about pairs of objects."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+
+from credalis import _archive
+from credalis.cluster._framework._solution import one_thread
+
+Array = NDArray[np.float64]
+
+COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
+
+# Probabilities that are known to no more than this; what all samples agree on to this
+# degree needs no quantile.
+_PRECISION = 1e-7
+
+# Pairs of objects treated at a time: some thousands of samples of them fit in a cache.
+_TILE_ROWS, _TILE_COLUMNS = 32, 64
+
+_MAX_EM_ITERATIONS = 1000
+_EM_TOLERANCE = 1e-4
+
+# Mixtures fitted between two reports.
+_REPORTED_TOGETHER = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """Gaussian mixtures of bootstrap samples.
+
+    Attributes
+    ----------
+    covariance_type : str
+        Covariance model of GaussianMixture.
+    weights : array of shape (n_bootstrap, n_components)
+        Weights of the components.
+    means : array of shape (n_bootstrap, n_components, n_features)
+        Their means.
+    precisions_cholesky : array of shape (n_bootstrap, ...)
+        Cholesky factors of their precisions, in the form of GaussianMixture.
+    """
+
+    covariance_type: str
+    weights: Array
+    means: Array
+    precisions_cholesky: Array
+
+    def posteriors(self, X: Array) -> NDArray[np.float32]:
+        """π_ik of the rows of X, shape (n_bootstrap, n_rows, n_components)."""
+        n_bootstrap, n_components = self.weights.shape
+        found = np.empty((n_bootstrap, len(X), n_components), np.float32)
+        mixture = GaussianMixture(n_components, covariance_type=self.covariance_type)
+        for b in range(n_bootstrap):
+            mixture.weights_ = self.weights[b]
+            mixture.means_ = self.means[b]
+            mixture.precisions_cholesky_ = self.precisions_cholesky[b]
+            found[b] = mixture.predict_proba(X)
+        return found
+
+    def to_state(self) -> dict[str, Any]:
+        """Plain arrays."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Replicates":
+        """Inverse of `to_state`."""
+        return cls(**state)
+
+
+def best_mixture(
+    X: Array,
+    numbers: Sequence[int],
+    covariance_types: Sequence[str],
+    *,
+    reg_covar: float,
+    n_init: int,
+    seed: int,
+    n_jobs: int | None,
+) -> tuple[GaussianMixture, float]:
+    """The mixture of lowest BIC among numbers of components and covariance models.
+
+    Returns
+    -------
+    mixture : GaussianMixture
+    bic : float
+    """
+    candidates = [
+        GaussianMixture(
+            number,
+            covariance_type=covariance_type,
+            reg_covar=reg_covar,
+            n_init=n_init,
+            max_iter=_MAX_EM_ITERATIONS,
+            tol=_EM_TOLERANCE,
+            random_state=seed,
+        )
+        for number in numbers
+        for covariance_type in covariance_types
+    ]
+    fitted = Parallel(n_jobs=n_jobs)(
+        delayed(_fit_candidate)(candidate, X) for candidate in candidates
+    )
+    return min(fitted, key=lambda pair: pair[1])
+
+
+def bootstrap(
+    X: Array,
+    mixture: GaussianMixture,
+    seeds: NDArray[np.integer],
+    *,
+    n_jobs: int | None,
+    report: Callable[[int, float], None],
+) -> tuple[Replicates, NDArray[np.float32]]:
+    """Mixtures of bootstrap samples, and the posteriors of the objects under them.
+
+    Each sample has as many objects as the data, drawn with replacement; EM starts at
+    the mixture of all data.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Data.
+    mixture : GaussianMixture
+        Fitted to the data.
+    seeds : array of int, shape (n_bootstrap,)
+        Seeds of the samples.
+    n_jobs : int or None
+        Mixtures fitted at the same time.
+    report : callable
+        Called with the number of mixtures fitted and the negative mean log-likelihood
+        of the last.
+
+    Returns
+    -------
+    replicates : Replicates
+    posteriors : array of float32, shape (n_bootstrap, n_samples, n_components)
+    """
+    posteriors = np.empty((len(seeds), len(X), mixture.n_components), np.float32)
+    fitted: list[GaussianMixture] = []
+    for start in range(0, len(seeds), _REPORTED_TOGETHER):
+        chosen = slice(start, start + _REPORTED_TOGETHER)
+        answers = Parallel(n_jobs=n_jobs)(
+            delayed(_fit_replicate)(X, mixture, seed) for seed in seeds[chosen]
+        )
+        posteriors[chosen] = [values for _, values in answers]
+        fitted += [replicate for replicate, _ in answers]
+        report(len(fitted), -float(fitted[-1].lower_bound_))
+    replicates = Replicates(
+        mixture.covariance_type,
+        np.array([each.weights_ for each in fitted]),
+        np.array([each.means_ for each in fitted]),
+        np.array([each.precisions_cholesky_ for each in fitted]),
+    )
+    return replicates, posteriors
+
+
+def pair_intervals(
+    posteriors: NDArray[np.float32],
+    confidence: float,
+    others: NDArray[np.float32] | None = None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Percentile intervals of the probability that two objects are in one cluster.
+
+    In the mixture of bootstrap sample b it is P_ij = Σ_k π_ik π_jk, whatever the order
+    of the components. The bounds are the (1 ∓ confidence)/2 quantiles over b, from
+    samples of a few pairs at a time.
+
+    Parameters
+    ----------
+    posteriors : array of float32, shape (n_bootstrap, n_samples, n_components)
+        π_ik.
+    confidence : float
+        Share of the samples inside the interval.
+    others : array of float32, shape (n_bootstrap, n_others, n_components), default=None
+        The other objects of the pairs; None stands for the same objects.
+
+    Returns
+    -------
+    lower, upper : array of float32, shape (n_samples, n_others)
+    """
+    columns_of = posteriors if others is None else others
+    n_rows, n_columns = posteriors.shape[1], columns_of.shape[1]
+    turned = np.ascontiguousarray(columns_of.transpose(0, 2, 1))
+    lower = np.empty((n_rows, n_columns), np.float32)
+    upper = np.empty((n_rows, n_columns), np.float32)
+    for top in range(0, n_rows, _TILE_ROWS):
+        rows = slice(top, top + _TILE_ROWS)
+        left = posteriors[:, rows]
+        # Tiles below the diagonal are the mirror image of those above.
+        start = top - top % _TILE_COLUMNS if others is None else 0
+        for first in range(start, n_columns, _TILE_COLUMNS):
+            columns = slice(first, first + _TILE_COLUMNS)
+            samples = left @ turned[:, :, columns]
+            bounds = _quantiles(samples.reshape(len(samples), -1), confidence)
+            shape = samples.shape[1:]
+            lower[rows, columns] = bounds[0].reshape(shape)
+            upper[rows, columns] = bounds[1].reshape(shape)
+            if others is None:
+                lower[columns, rows] = lower[rows, columns].T
+                upper[columns, rows] = upper[rows, columns].T
+    return lower, upper
+
+
+def _quantiles(
+    samples: NDArray[np.float32], confidence: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Lower and upper quantile of each column, by linear interpolation."""
+    np.minimum(samples, 1.0, out=samples)  # rounding may exceed it
+    lower, upper = samples.min(axis=0), samples.max(axis=0)
+    spread = np.flatnonzero(upper - lower > _PRECISION)
+    ranked = np.ascontiguousarray(samples[:, spread].T)
+    ranked.sort(axis=1)
+    for bound, level in ((lower, (1 - confidence) / 2), (upper, (1 + confidence) / 2)):
+        place = level * (len(samples) - 1)
+        below = int(place)
+        above = min(below + 1, len(samples) - 1)
+        gap = ranked[:, above] - ranked[:, below]
+        bound[spread] = ranked[:, below] + np.float32(place - below) * gap
+    return lower, upper
+
+
+def _fit_candidate(mixture: GaussianMixture, X: Array) -> tuple[GaussianMixture, float]:
+    """A mixture fitted to the data, and its BIC."""
+    with one_thread():
+        mixture.fit(X)
+        return mixture, float(mixture.bic(X))
+
+
+def _fit_replicate(
+    X: Array, mixture: GaussianMixture, seed: int
+) -> tuple[GaussianMixture, NDArray[np.float32]]:
+    """The mixture of a bootstrap sample, and the posteriors of the objects in it."""
+    chosen = np.random.RandomState(seed).randint(len(X), size=len(X))
+    replicate = GaussianMixture(
+        mixture.n_components,
+        covariance_type=mixture.covariance_type,
+        reg_covar=mixture.reg_covar,
+        max_iter=_MAX_EM_ITERATIONS,
+        tol=_EM_TOLERANCE,
+        weights_init=mixture.weights_,
+        means_init=mixture.means_,
+        precisions_init=mixture.precisions_,
+        random_state=seed,
+    )
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        replicate.fit(X[chosen])
+        return replicate, replicate.predict_proba(X).astype(np.float32)
+
+
+_archive.register(Replicates)

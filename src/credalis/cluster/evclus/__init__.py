@@ -1,0 +1,1 @@
+"""EVCLUS: mass functions whose conflicts match dissimilarities."""

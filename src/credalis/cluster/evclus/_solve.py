@@ -1,0 +1,243 @@
+"""One start of EVCLUS, from the problem to a solution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis._progress import Report
+from credalis.belief import FocalSets
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster.evclus._gradient import solve_by_gradient
+from credalis.cluster.evclus._problem import EvclusProblem, given_masses
+from credalis.cluster.evclus._rows import (
+    MassesAndCost,
+    descend,
+    masses_from_similarities,
+    optimality_gap,
+)
+from credalis.objectives import RowCost
+from credalis.optimize import Trace
+from credalis.partition import CredalPartition
+
+if TYPE_CHECKING:
+    from credalis.cluster.evclus._evclus import EVCLUS
+
+Array = NDArray[np.float64]
+
+# Starts made on a subset of the objects, of which the best goes on with all.
+_N_SUBSET_STARTS = 5
+_SUBSET_TOLERANCE = 1e-4
+
+# Candidates for each further seed of k-means++, next to the logarithm of their number.
+_MIN_CANDIDATES = 2
+
+# Objects that are placed at a time when a subset has been fitted.
+_BLOCK_ROWS = 2048
+
+
+def solve(
+    estimator: EVCLUS,
+    problem: EvclusProblem,
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+    *,
+    previous: Solution | None,
+    report: Report,
+) -> Solution:
+    """Minimise from a random start, from masses that are given, or a previous step."""
+    known = known_start(estimator, problem.n_samples, focal_sets, previous)
+    if known is not None:
+        known = known[problem.order]
+    trace: Trace[Any]
+    if problem.solver == "gradient":
+        masses, trace, stress, extra = solve_by_gradient(
+            estimator, problem, focal_sets, rng, known, report
+        )
+    else:
+        cost = problem.cost(focal_sets)
+        trace = _descend_from(estimator, problem, cost, known, rng, report)
+        masses = trace.state[0]
+        stress = cost.stress.value(masses)
+        extra = {"kkt_residual_": optimality_gap(cost, masses)}
+    references = problem.references
+    geometry = problem.geometry
+    other = {
+        "stress_": stress,
+        "scale_": problem.scale,
+        "metric_": geometry.metric,
+        "transformer_": problem.transformer,
+        "landmarks_": references,
+        "points_": None if geometry.is_precomputed else geometry.values[references],
+        **extra,
+    }
+    return Solution(
+        problem.in_order_of_rows(masses),
+        trace,
+        other=other,
+        is_interrupted=trace.interrupted,
+    )
+
+
+def _descend_from(
+    estimator: EVCLUS,
+    problem: EvclusProblem,
+    cost: RowCost,
+    start: Array | None,
+    rng: np.random.RandomState,
+    report: Report,
+) -> Trace[MassesAndCost]:
+    """Row-wise descent from masses that are known or else from a random start."""
+    settings: dict[str, Any] = {
+        "tol": estimator.tol,
+        "max_iter": estimator.max_iter,
+        "is_monotone": problem.solver == "two-sided",
+        "report": report,
+    }
+    interrupted = False
+    if start is None:
+        start, interrupted = _start(estimator, problem, cost.stress.focal_sets, rng)
+        if cost.constraints is not None and not interrupted:
+            # From a random start, constraints fix in which clusters objects are before
+            # the dissimilarities say where the clusters are.
+            free = descend(RowCost(cost.stress), start, **settings)
+            start, interrupted = free.state[0], free.interrupted
+    if interrupted:
+        loss = cost.value(start)
+        return Trace((start, loss), np.array([loss]), False, True)
+    return descend(cost, start, **settings)
+
+
+def known_start(
+    estimator: EVCLUS,
+    n_samples: int,
+    focal_sets: FocalSets,
+    previous: Solution | None,
+) -> Array | None:
+    """Masses to start from, in the order of the rows of X; None for a random start."""
+    if previous is not None:
+        # Sets that the first of two steps did not have start without mass.
+        first = CredalPartition(
+            previous.masses, FocalSets.singletons(focal_sets.n_clusters)
+        )
+        return given_masses(first, n_samples, focal_sets)
+    if estimator._is_warm:
+        return given_masses(
+            estimator.partition_, n_samples, focal_sets, "partition_ (warm_start)"
+        )
+    if not isinstance(estimator.init, str):
+        return given_masses(estimator.init, n_samples, focal_sets)
+    return None
+
+
+def _start(
+    estimator: EVCLUS,
+    problem: EvclusProblem,
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+) -> tuple[Array, bool]:
+    """Masses of all objects to start from, and whether the user has interrupted.
+
+    With many objects, or landmarks, some of them are clustered first, several times;
+    the others are placed by their dissimilarities to those.
+    """
+    init = estimator.init
+    if init == "auto":
+        init = "k-means++" if problem.solver == "two-sided" else "random"
+    if init == "random" and problem.solver == "reference":
+        return _random_masses(problem.n_samples, focal_sets, rng), False
+    stress = problem.subset(focal_sets)
+
+    def make() -> Array:
+        if init == "random":
+            return _random_masses(stress.n_samples, focal_sets, rng)
+        everything = slice(0, stress.n_samples)
+        similarities = stress.block(everything, everything)
+        return masses_from_seeds(similarities, focal_sets, rng)
+
+    if stress.n_samples == problem.n_samples:
+        return make(), False
+    traces = []
+    for _ in range(_N_SUBSET_STARTS):
+        trace = descend(
+            RowCost(stress),
+            make(),
+            tol=max(estimator.tol, _SUBSET_TOLERANCE),
+            max_iter=estimator.max_iter,
+        )
+        traces.append(trace)
+        if trace.interrupted:
+            break
+    best = min(traces, key=lambda trace: trace.loss)
+    return (
+        _place_others(problem, best.state[0], focal_sets),
+        any(trace.interrupted for trace in traces),
+    )
+
+
+def _place_others(
+    problem: EvclusProblem, masses: Array, focal_sets: FocalSets
+) -> Array:
+    """Masses of all objects, given those of the first ones."""
+    first = slice(0, len(masses))
+    parts = [masses]
+    for start in range(first.stop, problem.n_samples, _BLOCK_ROWS):
+        rows = slice(start, min(start + _BLOCK_ROWS, problem.n_samples))
+        if problem.stored is not None:
+            similarities = problem.stored[rows, first]
+        else:
+            similarities = problem.similarities.block(rows, first)
+        parts.append(masses_from_similarities(similarities, masses, focal_sets))
+    return np.concatenate(parts)
+
+
+def _random_masses(
+    n_samples: int, focal_sets: FocalSets, rng: np.random.RandomState
+) -> Array:
+    """Uniform random numbers, divided by their sum in each row."""
+    masses = rng.uniform(size=(n_samples, len(focal_sets)))
+    return masses / masses.sum(axis=1, keepdims=True)
+
+
+def masses_from_seeds(
+    similarities: Array, focal_sets: FocalSets, rng: np.random.RandomState
+) -> Array:
+    """Masses that fit the dissimilarities to distant objects, one for each cluster.
+
+    The seeds are certain of their cluster, or of the smallest set that it is in.
+    """
+    n_clusters = focal_sets.n_clusters
+    seeds = _distant_objects(similarities, n_clusters, rng)
+    certain = np.zeros((n_clusters, len(focal_sets)))
+    for cluster in range(n_clusters):
+        holds = focal_sets.membership[:, cluster]
+        sizes = np.where(holds, focal_sets.cardinality, n_clusters + 1)
+        certain[cluster, sizes.argmin()] = 1.0
+    return masses_from_similarities(similarities[:, seeds], certain, focal_sets)
+
+
+def _distant_objects(
+    similarities: Array, n_objects: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Objects drawn by k-means++: the farther from those before, the more probable.
+
+    Each is the best of a few candidates, in the sense that all objects together are
+    then nearest to those drawn.
+    """
+    n_candidates = _MIN_CANDIDATES + int(np.log(n_objects))
+    chosen = [rng.randint(len(similarities))]
+    nearest = 1.0 - similarities[chosen[0]]
+    for _ in range(n_objects - 1):
+        squares = np.maximum(nearest, 0.0) ** 2
+        squares[chosen] = 0.0
+        if not squares.any():
+            squares[:] = 1.0
+            squares[chosen] = 0.0
+        candidates = rng.choice(len(squares), n_candidates, p=squares / squares.sum())
+        distances = np.minimum(nearest, 1.0 - similarities[candidates])
+        best = np.square(distances).sum(axis=1).argmin()
+        chosen.append(int(candidates[best]))
+        nearest = distances[best]
+    return np.array(chosen)

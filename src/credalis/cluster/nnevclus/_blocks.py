@@ -1,0 +1,346 @@
+"""NNEVCLUS on data that do not come as one array: blocks, batches, partitions.
+
+Of a source, the start is a fit of a sample; then every row is seen once in each pass,
+in blocks of random rows, at a learning rate that falls to 0.
+
+Of a Dask collection, a pass is a sequence of rounds. In a round every partition trains,
+from the same parameters, on a part of its own rows; the parameters and the sums of the
+optimiser are then averaged in the order of the partitions. What a partition does
+depends on its rows, the parameters and a seed of its own alone, so that neither the
+number of workers nor their speed, nor a worker that is lost and whose work Dask does
+again, changes a bit of the result.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+
+from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._fit import Outcome, solve
+from credalis.cluster._framework._solution import empty_clusters_last, one_thread
+from credalis.cluster._inputs._scale import without_isolated
+from credalis.cluster.nnevclus._network import FittedNetwork
+from credalis.cluster.nnevclus._settings import Settings
+from credalis.cluster.nnevclus._start import NetworkSolution
+from credalis.cluster.nnevclus._training import (
+    Chunk,
+    Feed,
+    LocalChunk,
+    Schedule,
+    TrainingState,
+    block_trainer,
+    check_finite_loss,
+    run,
+    train,
+)
+from credalis.network import mean_stress
+from credalis.sources import DaskSource, Source
+
+if TYPE_CHECKING:
+    from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
+
+Array = NDArray[np.float64]
+
+# Updates of the start on the sample, and objects whose k-means centres seed it.
+_START_UPDATES = 1000
+_SEED_ROWS = 5000
+_N_KMEANS = 20
+_N_SEEDS = 20
+
+# Averages taken in a pass over the partitions. More of them bring the result closer to
+# that of one machine and leave workers waiting for each other more often.
+_N_ROUNDS = 5
+
+
+def start_blocks(
+    estimator: NNEVCLUS, sample: Array, seeds: NDArray[np.integer]
+) -> dict[str, Any]:
+    """Scaling, δ0, novelty detector and network from a sample."""
+    settings = Settings.of(estimator, len(sample))
+    n_blocks = max(1, len(sample) // settings.batch_size)
+    settings = replace(settings, max_iter=max(5, round(_START_UPDATES / n_blocks)))
+    settings, rows = _with_seeds(settings, sample, int(seeds[0]))
+    rng = np.random.RandomState(int(seeds[0]))
+    with warnings.catch_warnings():
+        # Whatever there is to warn of is said of the result.
+        warnings.simplefilter("ignore")
+        outcome = solve(
+            estimator, sample, rng, is_quiet=True, settings=settings, seeds=rows
+        )
+    solution = outcome.solution
+    assert isinstance(solution, NetworkSolution)
+    if solution.is_interrupted:
+        # Half a start is none, least of all one to continue from.
+        raise KeyboardInterrupt
+    passes = Settings.of(estimator, len(sample), "blocks")
+    state = TrainingState(solution.network.parameters.astype(passes.dtype))
+    fixed = {"network": solution.network, "sample": sample, "seeds": seeds[1:]}
+    return fixed | _stored(state)
+
+
+def train_blocks(
+    estimator: NNEVCLUS,
+    source: Source,
+    stored: dict[str, Any],
+    checkpoint: Checkpoint | None,
+) -> Outcome:
+    """Passes over the source, one update for each block, to the end or to Ctrl-C."""
+    assert source.n_rows is not None
+    # Files of version 0.1 hold an estimator in place of its network.
+    fitted = stored.get("network") or FittedNetwork.of(stored["model"])
+    fixed = {name: stored[name] for name in ("sample", "seeds", "n_rows")}
+    fixed["network"] = fitted
+    state = _restored(stored)
+    feed: Feed
+    if isinstance(source, DaskSource):
+        settings = Settings.of(estimator, source.n_rows, "partitions")
+        feed = PartitionFeed(source, fitted, settings, int(stored["seeds"][0]))
+    else:
+        settings = Settings.of(estimator, source.n_rows, "blocks")
+        feed = SourceFeed(source, fitted, settings, stored["seeds"])
+
+    def write(state: TrainingState) -> None:
+        has_ended = state.n_passes == settings.max_iter
+        if checkpoint is not None and (checkpoint.is_due or has_ended):
+            checkpoint.write(fixed | _stored(state))
+
+    state = run(train(settings, feed, state), state, write)
+    return _finished(estimator, fitted, stored["sample"], settings, state)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceFeed:
+    """Buffers of a source, in an order drawn anew for each pass."""
+
+    source: Source
+    fitted: FittedNetwork
+    settings: Settings
+    seeds: NDArray[np.integer]
+
+    @property
+    def n_positions(self) -> int:
+        """Updates in all passes."""
+        assert self.source.n_rows is not None
+        n_blocks = max(1, self.source.n_rows // self.settings.batch_size)
+        return self.settings.max_iter * n_blocks
+
+    def chunks(self, state: TrainingState) -> Iterable[Chunk]:
+        """The buffers of the current pass that remain."""
+        order = np.random.RandomState([self.seeds[0], state.n_passes])
+        for number, buffer in enumerate(self.source.buffers(order)):
+            if number < state.n_chunks or len(buffer) < 2:
+                continue
+            rng = np.random.RandomState([self.seeds[1], state.n_passes, number])
+            yield _chunk(self.fitted, buffer, self.settings, rng, number)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionFeed:
+    """Rounds, in each of which all partitions train on a part of their rows."""
+
+    source: DaskSource
+    fitted: FittedNetwork
+    settings: Settings
+    seed: int
+
+    @property
+    def n_positions(self) -> int:
+        """Rounds in all passes."""
+        return self.settings.max_iter * _N_ROUNDS
+
+    def chunks(self, state: TrainingState) -> Iterable[Chunk]:
+        """The rounds of the current pass."""
+        # In every pass again: workers may have come and gone.
+        self.source.level()
+        for number in range(_N_ROUNDS):
+            yield Round(self, state.n_passes, number)
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One training of all partitions from the same parameters."""
+
+    feed: PartitionFeed
+    pass_number: int
+    number: int
+
+    def trained(self, state: TrainingState, schedule: Schedule) -> TrainingState:
+        """The average of what the partitions have learned."""
+        feed = self.feed
+        rate = schedule.rate(self.pass_number * _N_ROUNDS + self.number)
+        begin = TrainingState(state.parameters, state.optimizer)
+        # Dask looks for collections in all arguments of a call, but not in these.
+        train_part = partial(
+            _trained_part, feed.fitted, feed.settings, begin, rate, self.number
+        )
+        n_parts = len(feed.source.sizes)
+        results = feed.source.each(
+            train_part, [(feed.seed, self.pass_number, k) for k in range(n_parts)]
+        )
+        return replace(
+            _averaged(begin, results, feed.settings.dtype),
+            n_passes=state.n_passes,
+            n_chunks=self.number + 1,
+            losses=(
+                *state.losses,
+                *(loss for result in results for loss in result.losses),
+            ),
+            weights=(
+                *state.weights,
+                *(weight for result in results for weight in result.weights),
+            ),
+            history=state.history,
+        )
+
+
+def _chunk(
+    fitted: FittedNetwork,
+    rows: Array,
+    settings: Settings,
+    rng: np.random.RandomState,
+    number: int = 0,
+) -> LocalChunk:
+    """Rows, and how the network is trained on them."""
+    network = replace(fitted.network, weight_decay=settings.weight_decay)
+    trainer = block_trainer(
+        network, fitted.training_data(rows, settings.dtype), settings
+    )
+    return LocalChunk(trainer, settings.solver, rng, number, weight=len(rows))
+
+
+def _trained_part(
+    fitted: FittedNetwork,
+    settings: Settings,
+    begin: TrainingState,
+    rate: float,
+    round_number: int,
+    rows: Array,
+    seeds: tuple[int, int, int],
+) -> TrainingState:
+    """The state after a round on the rows of one partition.
+
+    The order of the rows is that of the pass, of which a round takes its share.
+    """
+    order = np.random.RandomState(seeds).permutation(len(rows))
+    chosen = np.array_split(order, _N_ROUNDS)[round_number]
+    if len(chosen) < 2:
+        return replace(begin, losses=(0.0,), weights=(0,))
+    rng = np.random.RandomState([*seeds, round_number])
+    with one_thread():
+        chunk = _chunk(fitted, rows[chosen], settings, rng)
+        return chunk.trained(begin, Schedule(rate, None))
+
+
+def _averaged(
+    begin: TrainingState, results: tuple[TrainingState, ...], dtype: type
+) -> TrainingState:
+    """Means of parameters and sums, weighted by rows, in the order of the parts."""
+    results = tuple(result for result in results if result.weights[0] > 0)
+    if not results:
+        return begin
+    weights = np.array([result.weights[0] for result in results], dtype=np.float64)
+    weights /= weights.sum()
+    parameters = np.zeros(begin.parameters.shape)
+    sums = np.zeros(results[0].optimizer["sums"].shape)
+    for result, weight in zip(results, weights, strict=True):
+        parameters += weight * result.parameters
+        sums += weight * result.optimizer["sums"]
+    n_steps = max(int(result.optimizer["n_steps"]) for result in results)
+    optimizer = {"sums": sums.astype(dtype), "n_steps": np.array(n_steps)}
+    return TrainingState(parameters.astype(dtype), optimizer, n_steps)
+
+
+def _finished(
+    estimator: NNEVCLUS,
+    fitted: FittedNetwork,
+    sample: Array,
+    settings: Settings,
+    state: TrainingState,
+) -> Outcome:
+    """The trained network, the clusters without objects in the sample last."""
+    trace = state.trace()
+    network = replace(fitted, parameters=trace.state)
+    solution: Any = NetworkSolution(
+        network.masses(sample),
+        trace,
+        is_interrupted=state.is_interrupted,
+        focal_sets=network.focal_sets,
+        network=network,
+    )
+    focal_sets = network.focal_sets
+    if not settings.has_fixed_order:
+        solution, focal_sets = empty_clusters_last(
+            solution, focal_sets, keeps_sets=estimator._has_given_sets
+        )
+        network = solution.network
+    data = network.training_data(sample, np.float64)
+    trainer = block_trainer(network.network, data, settings)
+    loss = trainer.evaluate(network.parameters)
+    check_finite_loss(loss, state.n_steps)
+    stress = mean_stress(solution.masses.T, data.similarities, focal_sets)
+    solution = replace(solution, other={"loss_": loss, "stress_": stress})
+    return Outcome(solution, focal_sets, settings.max_iter)
+
+
+def _with_seeds(
+    settings: Settings, sample: Array, seed: int
+) -> tuple[Settings, NDArray[np.intp] | None]:
+    """Settings of the start on the sample, and row numbers of its seeds if any.
+
+    Random weights lose clusters when there are many, and so do single seeds; the
+    objects next to the k-means centres of the sample keep them apart.
+    """
+    init = settings.init
+    if not isinstance(init, str) or init not in ("random", "k-means++"):
+        return settings, None
+    if hasattr(settings.metric, "transform"):
+        return replace(settings, init="k-means++"), None
+    rng = np.random.RandomState(seed)
+    rows = rng.permutation(len(sample))[:_SEED_ROWS]
+    n_clusters = settings.n_clusters
+    core = without_isolated(sample[rows], n_clusters)
+    kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng).fit(core)
+    distances = cdist(kmeans.cluster_centers_, sample, "sqeuclidean")
+    labels = distances.argmin(axis=0)
+    # Objects of other clusters are behind all those of the own one.
+    distances[labels != np.arange(n_clusters)[:, None]] = np.inf
+    n_seeds = min(_N_SEEDS, np.bincount(labels, minlength=n_clusters).min())
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, : max(1, n_seeds)]
+    return replace(settings, init="random"), nearest.T.ravel()
+
+
+def _stored(state: TrainingState) -> dict[str, Any]:
+    """A state as a checkpoint holds it."""
+    return {
+        "parameters": state.parameters,
+        "optimizer": dict(state.optimizer),
+        "n_steps": state.n_steps,
+        "pass": state.n_passes,
+        "buffer": state.n_chunks,
+        "losses": list(state.losses),
+        "weights": list(state.weights),
+        "history": list(state.history),
+    }
+
+
+def _restored(stored: dict[str, Any]) -> TrainingState:
+    """Inverse of `_stored`."""
+    return TrainingState(
+        stored["parameters"],
+        stored["optimizer"],
+        n_steps=stored["n_steps"],
+        n_passes=stored["pass"],
+        n_chunks=stored["buffer"],
+        losses=tuple(stored["losses"]),
+        weights=tuple(stored["weights"]),
+        history=tuple(stored["history"]),
+    )

@@ -1,0 +1,300 @@
+"""A fitted NNEVCLUS with further clusters, without forgetting those it knows."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from credalis._warnings import warn_user
+from credalis.belief import FocalSets
+from credalis.cluster._framework._fit import about_features, set_fitted
+from credalis.cluster._framework._solution import one_thread
+from credalis.cluster._inputs._geometry import scale_of
+from credalis.cluster._inputs._scale import Standardization
+from credalis.cluster.nnevclus._network import FittedNetwork, Weights, network_for
+from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
+from credalis.cluster.nnevclus._settings import Settings
+from credalis.cluster.nnevclus._start import (
+    NetworkProblem,
+    NetworkSolution,
+    prepare,
+    say_nothing,
+    train_on_labels,
+    train_to_end,
+)
+from credalis.network import CredalNetwork, with_constant
+from credalis.optimize import minimize_lbfgs
+from credalis.partition import adopt
+
+Array = NDArray[np.float64]
+
+# How much the labels count while they are shown: as much as the stress.
+_LABEL_WEIGHT = 0.5
+
+# Keeps the outputs of new clusters finite where the objects can be told apart.
+_REGRESSION_PENALTY = 1e-4
+
+
+def extended(
+    model: NNEVCLUS,
+    replay: Array,
+    labels: NDArray[np.intp],
+    new_clusters: Sequence[Array],
+) -> NNEVCLUS:
+    """A model that knows new clusters besides the old ones.
+
+    Parameters
+    ----------
+    model : NNEVCLUS
+        Fitted to attributes; it is not changed.
+    replay : array of shape (n_replay, n_features)
+        Objects of the old clusters.
+    labels : array of int, shape (n_replay,)
+        Their clusters.
+    new_clusters : sequence of arrays of shape (n_objects, n_features)
+        Objects of each new cluster.
+
+    Returns
+    -------
+    NNEVCLUS
+        With the old clusters under their numbers and the new ones after them.
+
+    Raises
+    ------
+    ValueError
+        If the network is a module of the user's: how its outputs grow is not known.
+    """
+    if model.module is not None:
+        raise ValueError(
+            "model must be a perceptron to be extended, got one with "
+            f"module={model.module!r}: fit a new model with more clusters instead"
+        )
+    n_old = model.focal_sets_.n_clusters
+    n_clusters = n_old + len(new_clusters)
+    rng = check_random_state(model.random_state)
+    X = np.concatenate([replay, *new_clusters])
+    sizes = [len(objects) for objects in new_clusters]
+    labels = np.append(labels, np.repeat(np.arange(n_old, n_clusters), sizes))
+    result = _enlarged(model, n_clusters)
+    result._check_parameters()
+    known = FittedNetwork.of(model)
+    with one_thread():
+        problem = _problem(known, result, X, rng)
+        solution = _trained(known, model, result, problem, labels, rng)
+        if result._has_two_steps:
+            solution = _second_step(problem, solution, rng)
+    if solution.is_interrupted:
+        # Half an extension is of no use while the old model is still there.
+        raise KeyboardInterrupt
+    if not solution.trace.converged:
+        warn_user(
+            f"the extension did not converge in max_iter={problem.settings.max_iter} "
+            "iterations: increase max_iter or tol of the model",
+            ConvergenceWarning,
+        )
+    set_fitted(
+        result,
+        {
+            **about_features(model),
+            "focal_sets_": solution.network.focal_sets,
+            **solution.attributes(),
+        },
+    )
+    return result
+
+
+def _trained(
+    known: FittedNetwork,
+    model: NNEVCLUS,
+    result: NNEVCLUS,
+    problem: NetworkProblem,
+    labels: NDArray[np.intp],
+    rng: np.random.RandomState,
+) -> NetworkSolution:
+    """A larger network, shown the labels first and then trained without them."""
+    focal_sets = _first_sets(known.focal_sets, result)
+    hidden = known.trained_weights.hidden_sizes
+    if isinstance(model.hidden_layer_sizes, str):
+        wanted = problem.settings.hidden_sizes(focal_sets)
+        hidden = tuple(np.maximum(hidden, wanted))
+    network = network_for(problem.settings, problem.space, focal_sets, hidden)
+    start = _start(network, known, problem, labels, focal_sets, rng)
+    labelled = replace(
+        problem.information,
+        objects=np.arange(len(labels)),
+        labels=labels,
+        label_weight=_LABEL_WEIGHT,
+    )
+    shown = train_on_labels(network, start, problem, focal_sets, labelled, rng)
+    if shown.interrupted:
+        raise KeyboardInterrupt
+    return train_to_end(network, shown.state, problem, focal_sets, rng, say_nothing)
+
+
+def _enlarged(model: NNEVCLUS, n_clusters: int) -> NNEVCLUS:
+    """An estimator that is not fitted, with the parameters that still make sense."""
+    result = clone(model).set_params(n_clusters=n_clusters)
+    if not isinstance(model.init, str):
+        # Centres or row numbers of the old clusters only, of the old data.
+        result.set_params(init="random")
+    if isinstance(model.focal_sets, FocalSets):
+        result.set_params(focal_sets=_grown_sets(model.focal_sets_, n_clusters))
+    return result
+
+
+def _first_sets(old: FocalSets, result: NNEVCLUS) -> FocalSets:
+    if result._has_two_steps:
+        return _grown_sets(old, result.n_clusters)
+    return result._focal_sets_of(result.n_clusters)
+
+
+def _grown_sets(old: FocalSets, n_clusters: int) -> FocalSets:
+    """The old sets and the new singletons; Ω stays Ω."""
+    renamed = [_renamed(subset, old.n_clusters, n_clusters) for subset in old]
+    frame = tuple(range(n_clusters))
+    kept = [subset for subset in renamed if subset and subset != frame]
+    added = [(cluster,) for cluster in range(old.n_clusters, n_clusters)]
+    return FocalSets.from_subsets(
+        n_clusters,
+        [*kept, *added],
+        empty=() in renamed,
+        frame=frame in renamed,
+    )
+
+
+def _problem(
+    known: FittedNetwork, result: NNEVCLUS, X: Array, rng: np.random.RandomState
+) -> NetworkProblem:
+    """Scaling, δ0 and novelty detector for old and new objects together."""
+    # The labels say where the clusters are, so that no seeds are needed, and a
+    # transformer stays what it is: it may have been fitted to pairs of other objects.
+    settings = replace(
+        Settings.of(result, len(X)), init="random", metric=known.space.metric
+    )
+    problem = prepare(settings, X, rng)
+    transformer = known.space.transformer
+    if transformer is None:
+        return problem
+    geometry = known.space.geometry(X)
+    space = replace(
+        problem.space,
+        transformer=transformer,
+        scale=scale_of(settings, geometry, rng),
+    )
+    return replace(problem, geometry=geometry, space=space)
+
+
+def _start(
+    network: CredalNetwork,
+    known: FittedNetwork,
+    problem: NetworkProblem,
+    labels: NDArray[np.intp],
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+) -> Array:
+    """Parameters of the old network inside those of a larger one.
+
+    For the sets that both have, the larger network has the outputs of the old one.
+    """
+    old_sets, old_weights = known.focal_sets, known.weights
+    assert not isinstance(old_weights, dict)
+    parameters = network.initial_parameters(rng)
+    layers = network.perceptron.layers(parameters)
+    *hidden_weights, output_weights = _for_other_inputs(
+        old_weights, known.space.standardize, problem.space.standardize
+    )
+    for layer, weights in zip(layers[:-1], hidden_weights, strict=True):
+        layer[: len(weights), : weights.shape[1]] = weights
+    old_output = np.zeros((len(old_sets), layers[-1].shape[1]))
+    old_output[:, : output_weights.shape[1]] = output_weights
+    inputs = with_constant(problem.inputs)
+    hidden = np.asarray(network.perceptron.forward(layers, inputs)[-2], np.float64)
+    output = {
+        _renamed(subset, old_sets.n_clusters, focal_sets.n_clusters): row
+        for subset, row in zip(old_sets, old_output, strict=True)
+    }
+    others = logsumexp(old_output @ hidden, axis=0)
+    for cluster in range(old_sets.n_clusters, focal_sets.n_clusters):
+        output[(cluster,)] = _separating(hidden, others, labels == cluster)
+    for j, subset in enumerate(focal_sets):
+        layers[-1][j] = output[subset] if subset in output else _between(subset, output)
+    if network.link is not None:
+        parameters[-2:] = known.coefficients
+    return parameters
+
+
+def _renamed(subset: tuple[int, ...], n_old: int, n_new: int) -> tuple[int, ...]:
+    """What a focal set becomes when there are more clusters: Ω stays Ω."""
+    if n_old > 1 and len(subset) == n_old:
+        return tuple(range(n_new))
+    return subset
+
+
+def _between(subset: tuple[int, ...], output: dict[tuple[int, ...], Array]) -> Array:
+    """An output between those of the clusters, lowered so that it is not chosen."""
+    parts = [output[(cluster,)] for cluster in subset if (cluster,) in output]
+    row = np.mean(parts, axis=0)
+    row[0] -= 1.0
+    return row
+
+
+def _separating(hidden: Array, others: Array, is_member: NDArray[np.bool_]) -> Array:
+    """Weights of an output that is chosen for the members of a new cluster.
+
+    Where the old network is sure of an old cluster, an output with random weights gets
+    no gradient and would never learn. With all other weights fixed, to tell members
+    from the rest is a logistic regression on the hidden units.
+
+    Parameters
+    ----------
+    hidden : array of shape (n_units + 1, n_samples)
+        Hidden units, the first row ones.
+    others : array of shape (n_samples,)
+        What the new output competes with: log Σ exp of the old outputs.
+    is_member : array of bool, shape (n_samples,)
+        Which objects are members; as a whole they count as much as all others.
+    """
+    signs = np.where(is_member, -1.0, 1.0)
+    importance = np.where(is_member, 0.5 / is_member.sum(), 0.5 / (~is_member).sum())
+
+    def value_and_gradient(row):
+        margins = signs * (row @ hidden - others)
+        slopes = importance * signs * expit(margins)
+        penalty = _REGRESSION_PENALTY * row
+        value = importance @ np.logaddexp(0.0, margins) + 0.5 * (penalty @ row)
+        return float(value), hidden @ slopes + penalty
+
+    start = np.zeros(len(hidden))
+    return minimize_lbfgs(value_and_gradient, start, tol=1e-4, max_iter=500).state
+
+
+def _for_other_inputs(
+    weights: Weights, old: Standardization, new: Standardization
+) -> Weights:
+    """Weights that do with inputs scaled anew what they did with the old ones."""
+    first = weights[0].copy()
+    # z = (s' z' + m' - m) / s for inputs z and z' of the same object.
+    first[:, 0] += weights[0][:, 1:] @ ((new.mean - old.mean) / old.scale)
+    first[:, 1:] *= new.scale / old.scale
+    return [first, *weights[1:]]
+
+
+def _second_step(
+    problem: NetworkProblem, solution: NetworkSolution, rng: np.random.RandomState
+) -> NetworkSolution:
+    """Go on with the pairs of neighbouring clusters among the focal sets."""
+    first = solution.network.focal_sets
+    pairs = {subset for subset in first if len(subset) == 2}
+    pairs |= set(adopt(solution.masses, first).neighboring_clusters())
+    focal_sets = FocalSets.pairs(first.n_clusters, pairs)
+    weights = solution.network.trained_weights.extended(focal_sets)
+    network = network_for(
+        problem.settings, problem.space, focal_sets, weights.hidden_sizes
+    )
+    start = weights.put_into(network, np.empty(network.n_parameters))
+    return train_to_end(network, start, problem, focal_sets, rng, say_nothing)

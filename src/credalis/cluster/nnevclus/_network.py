@@ -1,0 +1,429 @@
+"""A trained network with all that turns rows into its inputs, as one value."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis import _archive
+from credalis._checks import check_choice
+from credalis._files import atomic_write, naming_errors
+from credalis.belief import FocalSets
+from credalis.cluster._inputs._geometry import Geometry
+from credalis.cluster._inputs._scale import Standardization
+from credalis.metric_learning import DissimilarityPCA
+from credalis.network import (
+    CredalNetwork,
+    NoveltyScorer,
+    Perceptron,
+    SideInformation,
+    TrainingData,
+    masses_in_blocks,
+    onnx_model,
+    torch_engine,
+    with_constant,
+)
+
+if TYPE_CHECKING:
+    from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
+    from credalis.cluster.nnevclus._settings import Settings
+
+Array = NDArray[np.float64]
+Weights = list[Array]
+NamedWeights = dict[str, Array]
+
+OTHER_SHAPE = (
+    "warm_start needs a network of the same shape: hidden_layer_sizes or module, "
+    "focal_sets and the number of features must be those of the previous fit"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class InputSpace:
+    """How rows become inputs of a network, novelty scores and dissimilarities.
+
+    Attributes
+    ----------
+    standardize : Standardization
+        From attributes to inputs.
+    embedding : DissimilarityPCA or None
+        From rows of a precomputed matrix to attributes.
+    transformer, metric : object
+        Where dissimilarities come from: the metric between rows, or in the space of
+        the fitted transformer if there is one.
+    has_given_dissimilarities : bool
+        Whether they came as a matrix of their own instead.
+    scale : float
+        δ0.
+    novelty : NoveltyScorer or None
+        From inputs to novelty scores.
+    object_shape : tuple of int or None
+        Shape of an object that is not a row of a table.
+    """
+
+    standardize: Standardization
+    embedding: DissimilarityPCA | None
+    transformer: Any
+    metric: Any
+    has_given_dissimilarities: bool
+    scale: float
+    novelty: NoveltyScorer | None
+    object_shape: tuple[int, ...] | None = None
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs of the network."""
+        return len(self.standardize.mean)
+
+    def geometry(self, X: Array) -> Geometry:
+        """Where the dissimilarities of new rows come from, as they did in the fit."""
+        if self.transformer is not None:
+            X = np.asarray(self.transformer.transform(X), dtype=np.float64)
+        return Geometry(X, self.metric)
+
+    def attributes(self, X: Array) -> Array:
+        """Attributes of rows, which are themselves unless the rows are of a matrix."""
+        if self.embedding is None:
+            return X
+        if X.min() < 0:
+            raise ValueError(
+                "X must hold no negative dissimilarities, the smallest is "
+                f"{X.min():.3g}"
+            )
+        return self.embedding.transform(X)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedWeights:
+    """Weights that a training can start from.
+
+    Attributes
+    ----------
+    weights : list of arrays, or dict of arrays
+        Of each layer, or of a module by name.
+    coefficients : array of shape (2,) or None
+        β0 and β1 of the novelty coupling, if there was one.
+    focal_sets : FocalSets
+        The outputs.
+    output_order : array of int or None
+        Which output of a module is which focal set.
+    """
+
+    weights: Weights | NamedWeights
+    coefficients: Array | None
+    focal_sets: FocalSets
+    output_order: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, estimator: NNEVCLUS) -> TrainedWeights:
+        """The weights of a fitted estimator."""
+        return cls(
+            estimator.weights_,
+            getattr(estimator, "novelty_coefficients_", None),
+            estimator.focal_sets_,
+            getattr(estimator, "output_order_", None),
+        )
+
+    def put_into(self, network: Any, parameters: Array) -> Array:
+        """Parameters of a network with these weights, and coefficients if any."""
+        views = network.weights(parameters)
+        is_other_kind = isinstance(views, dict) != isinstance(self.weights, dict)
+        ours, theirs = arrays_of(self.weights), arrays_of(views)
+        shapes = [values.shape for values in ours]
+        if is_other_kind or [view.shape for view in theirs] != shapes:
+            raise ValueError(OTHER_SHAPE)
+        for view, values in zip(theirs, ours, strict=True):
+            view[...] = values
+        if network.link is not None and self.coefficients is not None:
+            parameters[-2:] = self.coefficients
+        return parameters
+
+    def extended(self, focal_sets: FocalSets) -> TrainedWeights:
+        """Weights of a perceptron for more sets: a new one starts between its clusters.
+
+        Its output is the mean of those of its singletons, lowered so that it is not
+        chosen before training says so.
+        """
+        assert not isinstance(self.weights, dict), "modules do not grow"
+        *hidden, known = self.weights
+        old = self.focal_sets
+        output = np.empty((len(focal_sets), known.shape[1]))
+        for j, subset in enumerate(focal_sets):
+            if subset in old:
+                output[j] = known[old.index(subset)]
+            else:
+                rows = [old.index((cluster,)) for cluster in subset]
+                output[j] = known[rows].mean(axis=0)
+                output[j, 0] -= 1.0
+        return replace(self, weights=[*hidden, output], focal_sets=focal_sets)
+
+    @property
+    def hidden_sizes(self) -> tuple[int, ...]:
+        """Units of each hidden layer of a perceptron."""
+        return tuple(len(layer) for layer in arrays_of(self.weights)[:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNetwork:
+    """A network, its parameters and its inputs: all that prediction needs.
+
+    The only reader and writer of the fitted attributes that are about the network.
+
+    Attributes
+    ----------
+    network : CredalNetwork or ModuleNetwork
+        The network.
+    parameters : array of shape (n_parameters,)
+        Its parameters.
+    focal_sets : FocalSets
+        Its outputs.
+    space : InputSpace
+        Its inputs.
+    """
+
+    network: Any
+    parameters: Array
+    focal_sets: FocalSets
+    space: InputSpace
+
+    @classmethod
+    def of(cls, estimator: NNEVCLUS) -> FittedNetwork:
+        """What an estimator was fitted with, whatever its parameters are now."""
+        space = InputSpace(
+            estimator.standardization_,
+            estimator.embedding_,
+            estimator.transformer_,
+            estimator.metric_,
+            estimator.has_given_dissimilarities_,
+            estimator.scale_,
+            estimator.novelty_,
+            getattr(estimator, "input_shape_", None),
+        )
+        weights, focal_sets = estimator.weights_, estimator.focal_sets_
+        network: Any
+        if isinstance(weights, dict):
+            network = _fitted_module(estimator, space)
+        else:
+            sizes = (weights[0].shape[1] - 1, *(len(layer) for layer in weights))
+            network = CredalNetwork(
+                Perceptron(sizes),
+                focal_sets.empty_index,
+                estimator.novelty_link_,
+                estimator.weight_decay,
+            )
+        parts = [values.ravel() for values in arrays_of(weights)]
+        if estimator.novelty_ is not None:
+            parts.append(estimator.novelty_coefficients_)
+        return cls(network, np.concatenate(parts), focal_sets, space)
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """Attributes of an estimator with this network."""
+        space = self.space
+        attributes: dict[str, Any] = {
+            "weights_": self.weights,
+            "scale_": space.scale,
+            "standardization_": space.standardize,
+            "embedding_": space.embedding,
+            "transformer_": space.transformer,
+            "has_given_dissimilarities_": space.has_given_dissimilarities,
+            "metric_": space.metric,
+            "novelty_": space.novelty,
+            "novelty_link_": self.network.link,
+        }
+        if self.network.link is not None:
+            attributes["novelty_coefficients_"] = self.coefficients
+        if not isinstance(self.network, CredalNetwork):
+            attributes["output_order_"] = self._output_order
+        if space.object_shape is not None:
+            attributes["input_shape_"] = space.object_shape
+        return attributes
+
+    @property
+    def weights(self) -> Weights | NamedWeights:
+        """Copies of the weights of each layer, or of those of a module by name."""
+        weights = self.network.weights(self.parameters)
+        if isinstance(weights, dict):
+            return {name: values.copy() for name, values in weights.items()}
+        return [layer.copy() for layer in weights]
+
+    @property
+    def coefficients(self) -> Array | None:
+        """β0 and β1 of the novelty coupling, None without one."""
+        return None if self.network.link is None else self.parameters[-2:].copy()
+
+    @property
+    def trained_weights(self) -> TrainedWeights:
+        """What another training can start from."""
+        return TrainedWeights(self.weights, self.coefficients, self.focal_sets)
+
+    def masses(self, X: Array) -> Array:
+        """Masses of rows, shape (n_samples, n_focal_sets)."""
+        attributes, space = self.space.attributes(X), self.space
+        return masses_in_blocks(
+            self.network,
+            self.parameters,
+            attributes,
+            space.standardize,
+            space.novelty,
+        )
+
+    def training_data(self, rows: Array, dtype: type) -> TrainingData:
+        """Rows as the network sees them, without side information."""
+        space = self.space
+        inputs = space.standardize(rows)
+        scores: NDArray[np.floating] | None = None
+        if space.novelty is not None:
+            scores = space.novelty(inputs).astype(dtype)
+        return TrainingData(
+            with_constant(inputs, dtype),
+            scores,
+            space.geometry(rows).similarities(space.scale, dtype),
+            self.focal_sets,
+            SideInformation.nothing(),
+        )
+
+    def renumbered(
+        self, columns: NDArray[np.intp], focal_sets: FocalSets
+    ) -> FittedNetwork:
+        """The same with output ``columns[j]`` as output j, for these focal sets."""
+        if (columns == np.arange(len(columns))).all():
+            return replace(self, focal_sets=focal_sets)
+        if not isinstance(self.network, CredalNetwork):
+            network = replace(self.network, order=self._output_order[columns])
+            return replace(self, network=network, focal_sets=focal_sets)
+        parameters = self.parameters.copy()
+        output = self.network.weights(parameters)[-1]
+        output[...] = output[columns]
+        return replace(self, parameters=parameters, focal_sets=focal_sets)
+
+    def to_onnx(
+        self, path: str | PathLike[str], *, n_features: int, dtype: str
+    ) -> None:
+        """Write network and novelty model; see `NNEVCLUS.to_onnx`."""
+        check_choice("dtype", dtype, ("float32", "float64"))
+        try:
+            import onnx  # noqa: F401
+        except ImportError as error:
+            raise ImportError(
+                "to_onnx needs the package onnx: pip install credalis[onnx]"
+            ) from error
+        space, embedding = self.space, self.space.embedding
+        steps: list[Any] = [
+            ("Sub", space.standardize.mean),
+            ("Div", space.standardize.scale),
+        ]
+        if embedding is not None:
+            steps = [
+                ("Sub", embedding.mean_),
+                ("MatMul", embedding.components_.T),
+                ("Div", embedding.scale_),
+                *steps,
+            ]
+        model = onnx_model(
+            self.network,
+            self.parameters,
+            self.focal_sets,
+            input_shape=space.object_shape or (n_features,),
+            steps=steps,
+            novelty=space.novelty,
+            dtype=np.dtype(dtype),
+        )
+        with naming_errors(os.fspath(path)), atomic_write(path) as stream:
+            stream.write(model.SerializeToString())
+
+    def to_state(self) -> dict[str, Any]:
+        """What a checkpoint holds; networks of modules have none."""
+        return {
+            "attributes": self.fitted_attributes(),
+            "focal_sets": self.focal_sets,
+            "weight_decay": self.network.weight_decay,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> FittedNetwork:
+        """Inverse of `to_state`."""
+        names = {"focal_sets_": state["focal_sets"]}
+        names["weight_decay"] = state["weight_decay"]
+        return cls.of(_Attributes(**state["attributes"], **names))  # type: ignore[arg-type]
+
+    @property
+    def _output_order(self) -> NDArray[np.intp]:
+        order = self.network.order
+        return np.arange(self.network.n_outputs) if order is None else order
+
+
+class _Attributes:
+    """What `FittedNetwork.of` reads of an estimator."""
+
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+
+_archive.register(FittedNetwork)
+
+
+def network_for(
+    settings: Settings,
+    space: InputSpace,
+    focal_sets: FocalSets,
+    hidden: tuple[int, ...] | None = None,
+) -> Any:
+    """A network that is not trained yet, with hidden layers of its own if given."""
+    if settings.module is not None:
+        previous = settings.previous
+        return torch_engine().ModuleNetwork(
+            settings.module,
+            space.object_shape or (space.n_inputs,),
+            len(focal_sets),
+            focal_sets.empty_index,
+            settings.novelty_link,
+            settings.weight_decay,
+            settings.device,
+            None if previous is None else previous.output_order,
+        )
+    if hidden is None:
+        hidden = settings.hidden_sizes(focal_sets)
+    return CredalNetwork(
+        Perceptron((space.n_inputs, *hidden, len(focal_sets))),
+        focal_sets.empty_index,
+        settings.novelty_link,
+        settings.weight_decay,
+    )
+
+
+def arrays_of(weights: Weights | NamedWeights) -> Weights:
+    """The arrays, in their order."""
+    return list(weights.values()) if isinstance(weights, dict) else weights
+
+
+def _fitted_module(estimator: NNEVCLUS, space: InputSpace) -> Any:
+    """The network around the module an estimator was fitted with."""
+    if estimator.module is None:
+        raise ValueError(
+            "module must be what this model was fitted with, got None: a file holds "
+            "the weights of a module but not the module; "
+            "call set_params(module=...) after load"
+        )
+    network = torch_engine().ModuleNetwork(
+        estimator.module,
+        space.object_shape or (space.n_inputs,),
+        len(estimator.focal_sets_),
+        estimator.focal_sets_.empty_index,
+        estimator.novelty_link_,
+        estimator.weight_decay,
+        estimator.device,
+        estimator.output_order_,
+    )
+    expected = {name: values.shape for name, values in estimator.weights_.items()}
+    got = {name: tuple(values.shape) for name, values in network.parts().items()}
+    if got != expected:
+        raise ValueError(
+            "module must be what this model was fitted with: its weights have the "
+            f"shapes {expected}, got {got}"
+        )
+    return network

@@ -1,0 +1,528 @@
+"""NN-EVCLUS: a neural network that maps attributes to mass functions."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.svm import OneClassSVM
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from credalis.belief import FocalSets
+from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
+from credalis.cluster._framework._solution import one_thread
+from credalis.cluster._inputs._scale import Standardization
+from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
+from credalis.cluster.nnevclus._network import FittedNetwork
+from credalis.cluster.nnevclus._settings import (
+    Settings,
+    check_mode,
+    check_parameters,
+)
+from credalis.cluster.nnevclus._start import (
+    NetworkProblem,
+    NetworkSolution,
+    prepare,
+    solve,
+)
+from credalis.cluster.nnevclus._stream import train_on_stream
+from credalis.cluster.nnevclus._training import TrainingState
+from credalis.metric_learning import DissimilarityPCA
+from credalis.network import NoveltyScorer, mean_stress
+from credalis.objectives import cross_stress
+from credalis.sources import Source
+
+
+class NNEVCLUS(BaseCredalClusterer):
+    """Neural network-based evidential clustering.
+
+    A multilayer perceptron maps the attributes of an object to its masses. It is
+    trained so that the degree of conflict κ_ij of two objects matches their transformed
+    dissimilarity δ*_ij = 1 - exp(-γ d_ij²), where γ is such that δ* = 0.95 at d = δ0:
+
+        L = (1 - ν) mean (κ_ij - δ*_ij)² + ν P_labels + ξ P_pairs + (λ/2) P_weights
+
+    P_labels is the mean squared difference between plausibilities and known labels,
+    P_pairs half the mean of Pl(different) + 1 - Pl(same) over must-links and of
+    Pl(same) + 1 - Pl(different) over cannot-links, and P_weights the sum over the
+    layers of the mean squared weight. New objects are clustered by a forward pass.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters c. With one cluster, which is warned about, objects are told
+        from outliers and nothing else.
+    focal_sets : {"auto", "singletons", "pairs", "full", "two-step"} or FocalSets, \
+default="auto"
+        Which sets of clusters may carry mass. "auto" takes all pairs up to four
+        clusters and singletons above; "two-step" fits with singletons first and then
+        adds the pairs of neighbouring clusters. ∅ and Ω are included.
+    hidden_layer_sizes : "auto" or tuple of int, default="auto"
+        Units of each hidden layer; "auto" is one layer of 1.5 times the number of focal
+        sets.
+    metric : str, callable or transformer, default="euclidean"
+        Dissimilarity of two rows of X: a metric of scikit-learn's
+        ``pairwise_distances``, "precomputed" if X is a square matrix of
+        dissimilarities, or a transformer in whose space Euclidean distances are taken;
+        it is cloned and fitted with the side information it can use.
+    symmetrize : bool, default=False
+        Replace an asymmetric matrix by the mean of it and its transpose instead of
+        refusing it.
+    n_components : int or "auto", default="auto"
+        Principal components of the rows of a precomputed matrix that serve as inputs
+        of the network; see `DissimilarityPCA`.
+    dissimilarity_quantile : float or "auto", default="auto"
+        δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
+        then 2 / n_clusters but at least 0.1.
+    dissimilarity_scale : float, default=None
+        δ0 as an absolute value; it takes the place of the quantile.
+    novelty_detector : None, "ocsvm" or object with ``decision_function``, default=None
+        Moves mass to ∅ where an object is unlike all training objects. "ocsvm" is a
+        Gaussian one-class SVM. Detectors see standardised inputs.
+    novelty_link : {"reference", "paper"}, default="reference"
+        How the score f of the detector becomes the weight of the network's masses,
+        with η = log(1 + exp(β0 + β1 f)) and trainable β: "reference" is 1 / (1 + η) as
+        in the published program, "paper" is η / (1 + η) as in the text of the paper.
+        The scores of a Gaussian SVM are bounded, so that far from all data the mass on
+        ∅ tends to a limit below 1 with "reference" (0.9 or more on four overlapping
+        clusters of 100 objects), and to 1 with "paper" only for unbounded detectors.
+    weight_decay : float, default=0.0
+        λ.
+    init : {"random", "peaks", "evclus", "k-means++"} or array-like, default="random"
+        Starting point. "peaks" takes belief peaks, "evclus" the objects of maximal
+        plausibility in a partition found by `EVCLUS`, and "k-means++" random distant
+        objects, as labelled seeds, one for each cluster. An array of shape (n_clusters,
+        n_features) holds centres, whose nearest objects become the seeds; a vector of
+        n_clusters integers holds the row numbers of the seeds. Seeds count as labels at
+        the beginning of the training only. Given ones fix the numbers of the clusters.
+    solver : {"auto", "lbfgs", "adaptive", "adam", "rmsprop"}, default="auto"
+        "lbfgs" and "adaptive" (the adaptive-step method of the paper) look at all pairs
+        at once; "adam" and "rmsprop" at random blocks of objects, with all pairs inside
+        a block. "auto" is "lbfgs" up to 1000 objects and "adam" above or for a module.
+    learning_rate_init : float or "auto", default="auto"
+        First learning rate of "adam" (0.01, falling to 0 along a cosine) or "rmsprop"
+        (0.001, constant).
+    batch_size : int or "auto", default="auto"
+        Objects in a block.
+    pairs_per_sample : int, default=None
+        With a full-batch solver: number of random partners of each object that count;
+        None stands for all.
+    early_stopping : bool, default=False
+        Hold out some objects and keep the network with the lowest stress on them; for
+        "adam" and "rmsprop".
+    validation_fraction : float, default=0.1
+        Share of the objects to hold out.
+    label_weight : float, default=0.5
+        ν, in [0, 1].
+    constraint_weight : float, default=0.5
+        ξ.
+    warm_start : bool, default=False
+        Start from the network of the previous fit.
+    engine : {"numpy", "torch"}, default="numpy"
+        What computes cost and gradient. "torch" needs PyTorch and does the same, on any
+        device and for any module.
+    device : str, default="cpu"
+        Where "torch" computes, for example "cuda".
+    module : nn.Module, class or function, default=None
+        Takes the place of the perceptron, with engine="torch". An instance gives the
+        starting weights of every start and is not changed; a class or function makes a
+        new module for each start, given the number of focal sets. The module returns
+        one value for each focal set, before the softmax. Objects may then be arrays
+        of any shape: X has shape (n_samples, ...), distances are those of
+        the flattened objects, and all entries are standardised alike.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Numbers used in training; "auto" is float32 for "adam" and "rmsprop" and float64
+        otherwise. Prediction is always in float64.
+    n_init : int or "auto", default="auto"
+        Number of starts, of which the best is kept; "auto" is 5 for full-batch solvers
+        and 1 otherwise.
+    max_iter : int or "auto", default="auto"
+        Largest number of iterations of a start, epochs for "adam" and "rmsprop".
+    tol : float, default=1e-4
+        Relative decrease of L below which a start ends.
+    n_jobs : int, default=None
+        Number of starts run at the same time. It does not change the result.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+    verbose : int, default=0
+        1 shows a progress bar on standard error.
+
+    Attributes
+    ----------
+    partition_ : CredalPartition
+        The mass functions of the objects.
+    labels_ : array of shape (n_samples,)
+        Cluster of maximal plausibility.
+    weights_ : list of arrays of shape (n_out, n_in + 1)
+        Weights of each layer, biases first; for a module a dictionary by name.
+    input_shape_, output_order_ : tuple of int, array of int
+        With a module: the shape of an object that is not a row of a table, and which
+        output is which focal set.
+    novelty_coefficients_ : array of shape (2,)
+        β0 and β1, if there is a novelty detector.
+    scale_ : float
+        δ0 that was used.
+    focal_sets_ : FocalSets
+        Focal sets that were used.
+    loss_ : float
+        L of the network that was kept.
+    stress_ : float
+        The stress alone, without penalties.
+    history_ : array of shape (n_iter_,)
+        L after each iteration or epoch; the last is that of the network kept.
+    n_iter_ : int
+        Number of iterations or epochs of the best start.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Names of the features, if X had any.
+
+    References
+    ----------
+    T. Denœux (2021), NN-EVCLUS: Neural network-based evidential clustering,
+    Information Sciences 572, 297-330.
+
+    Examples
+    --------
+    >>> from credalis import NNEVCLUS
+    >>> from credalis.datasets import make_four_class
+    >>> X, _ = make_four_class(200, random_state=0)
+    >>> model = NNEVCLUS(n_clusters=4, random_state=0).fit(X)
+    >>> model.predict([[0, 0], [4, 4]]).shape
+    (2,)
+    """
+
+    _words: ClassVar[str] = (
+        "a neural network was trained so that similar objects get masses in low "
+        "conflict"
+    )
+    _variants: ClassVar[dict[str, dict[str, Any]]] = {
+        "NNEVCLUS": {},
+        "NNEVCLUS-bp": {"init": "peaks"},
+    }
+    _uses_labels = True
+    _uses_pairs = True
+    _is_for_many_rows = True
+    _reads_blocks = True
+    _reads_partitions = True
+    _chooses_max_iter = True
+    _outlier_advice = "increase dissimilarity_quantile"
+
+    weights_: Any
+    scale_: float
+    standardization_: Standardization
+    embedding_: DissimilarityPCA | None
+    transformer_: Any
+    metric_: Any
+    has_given_dissimilarities_: bool
+    novelty_: NoveltyScorer | None
+    novelty_link_: str | None
+    novelty_coefficients_: NDArray[np.float64]
+    output_order_: NDArray[np.intp]
+
+    # Where the training on a stream is, and what draws its blocks.
+    _stream: tuple[TrainingState, np.random.RandomState] | None = None
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        focal_sets: str | FocalSets = "auto",
+        hidden_layer_sizes: str | int | Sequence[int] = "auto",
+        metric: Any = "euclidean",
+        symmetrize: bool = False,
+        n_components: int | str = "auto",
+        dissimilarity_quantile: float | str = "auto",
+        dissimilarity_scale: float | None = None,
+        novelty_detector: Any = None,
+        novelty_link: str = "reference",
+        weight_decay: float = 0.0,
+        init: str | ArrayLike = "random",
+        solver: str = "auto",
+        learning_rate_init: float | str = "auto",
+        batch_size: int | str = "auto",
+        pairs_per_sample: int | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        label_weight: float = 0.5,
+        constraint_weight: float = 0.5,
+        warm_start: bool = False,
+        engine: str = "numpy",
+        device: str = "cpu",
+        module: Any = None,
+        dtype: str = "auto",
+        n_init: int | str = "auto",
+        max_iter: int | str = "auto",
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.focal_sets = focal_sets
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.metric = metric
+        self.symmetrize = symmetrize
+        self.n_components = n_components
+        self.dissimilarity_quantile = dissimilarity_quantile
+        self.dissimilarity_scale = dissimilarity_scale
+        self.novelty_detector = novelty_detector
+        self.novelty_link = novelty_link
+        self.weight_decay = weight_decay
+        self.init = init
+        self.solver = solver
+        self.learning_rate_init = learning_rate_init
+        self.batch_size = batch_size
+        self.pairs_per_sample = pairs_per_sample
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.label_weight = label_weight
+        self.constraint_weight = constraint_weight
+        self.warm_start = warm_start
+        self.engine = engine
+        self.device = device
+        self.module = module
+        self.dtype = dtype
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        dissimilarities: ArrayLike | None = None,
+        partial_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+    ) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), source or Dask collection
+            Data, or with ``metric="precomputed"`` a square matrix of dissimilarities.
+            With a module objects may have any shape.
+        y : ignored
+            Present for compatibility with pipelines and searches.
+        dissimilarities : array-like, default=None
+            Dissimilarities of the same objects, as a square matrix or as a condensed
+            vector; they take the place of those from ``metric``.
+        partial_labels : array-like of int, shape (n_samples,), default=None
+            Known clusters, -1 for unknown. They fix the numbers of the clusters.
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
+            Row numbers of objects known to be in the same cluster, and in different
+            ones.
+        checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
+            File to continue from; X is read in blocks, as beyond 200 000 objects.
+
+        Returns
+        -------
+        self
+        """
+        self._stream = None
+        fit(
+            self,
+            X,
+            checkpoint,
+            object_shape=self._object_shape(X),
+            dissimilarities=dissimilarities,
+            partial_labels=partial_labels,
+            must_link=must_link,
+            cannot_link=cannot_link,
+        )
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Train on a batch of a stream: one pass, one update for each block.
+
+        A stream is learned by Adam from random weights, whatever solver and init say.
+        The first batch of a new estimator also fixes the scaling of the inputs, δ0
+        and the novelty detector, and should look like what follows. A fitted estimator
+        goes on from where it is. There is no result for the objects of a stream:
+        ``partition_`` and ``labels_`` are absent, `predict_partition` gives them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            At least two objects.
+        y : ignored
+            Present for compatibility.
+
+        Returns
+        -------
+        self
+        """
+        train_on_stream(self, X, self._object_shape(X))
+        return self
+
+    def score(self, X: ArrayLike, y: Any = None) -> float:
+        """Negative stress of the rows of X, comparable only at equal ``scale_``.
+
+        With ``metric="precomputed"`` the rows hold dissimilarities to the training
+        objects, and the stress is that between the rows and the training objects.
+        Otherwise it is that of all pairs of rows, beyond 4000 within blocks of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : ignored
+            Present for compatibility with searches.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        if self.has_given_dissimilarities_:
+            raise ValueError(
+                "score needs dissimilarities that it can compute for new rows, but fit "
+                "was given dissimilarities of its own"
+            )
+        rows = self._validate(X, reset=False)
+        network = FittedNetwork.of(self)
+        masses = network.masses(rows).T
+        if self.embedding_ is not None:
+            known = self.partition_.masses.T
+            return -cross_stress(masses, known, rows, self.focal_sets_, self.scale_)
+        similarities = network.space.geometry(rows).similarities(self.scale_, float)
+        with one_thread():
+            return -mean_stress(masses, similarities, self.focal_sets_)
+
+    def to_onnx(self, path: str | PathLike[str], *, dtype: str = "float32") -> None:
+        """Write network and novelty model as ONNX, for runtimes without Python.
+
+        The input "X" has the shape of the data; the outputs are "masses" of shape
+        (n_samples, n_focal_sets), "plausibility" (n_samples, n_clusters) and "label"
+        (n_samples,). The names of the focal sets are in the metadata. Needs the package
+        onnx.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; it appears whole or not at all.
+        dtype : {"float32", "float64"}, default="float32"
+            Type of input, outputs and all numbers between. "float64" gives the results
+            of `predict_partition` to rounding, but a runtime may lack operators:
+            onnxruntime has no convolutions in float64. "float32" gives them to about
+            1e-4 if the attributes are not much larger than their spread: it has
+            seven digits, also for years or coordinates that differ in the last one.
+
+        Raises
+        ------
+        ValueError
+            If the novelty detector is not a Gaussian one-class SVM, or the module
+            uses what ONNX does not have.
+        """
+        check_is_fitted(self)
+        network = FittedNetwork.of(self)
+        network.to_onnx(path, n_features=self.n_features_in_, dtype=dtype)
+
+    def to_state(self) -> dict[str, Any]:
+        """What `save` stores; of a module only the weights."""
+        state = super().to_state()
+        parameters = state["parameters"] | {"module": None}
+        if isinstance(parameters["novelty_detector"], OneClassSVM):
+            # The estimator has fitted a clone: what this one knows was not used.
+            parameters["novelty_detector"] = clone(parameters["novelty_detector"])
+        return state | {"parameters": parameters}
+
+    def _object_shape(self, X: Any) -> tuple[int, ...] | None:
+        """Shape of an object, if a module gets objects that are not rows."""
+        takes_arrays = self.module is not None and not self._is_precomputed
+        return np.shape(X)[1:] if takes_arrays and np.ndim(X) > 2 else None
+
+    def _validate(
+        self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
+    ) -> NDArray[np.float64]:
+        """Data as rows; with a module each object may be an array of any shape."""
+        options = {"dtype": np.float64, "ensure_min_samples": ensure_min_samples}
+        shape = self._object_shape(X)
+        fitted_shape = None if reset else getattr(self, "input_shape_", None)
+        if shape is not None or (fitted_shape is not None and np.ndim(X) > 2):
+            # An image is not a table: its shape is looked at first, then it is one row.
+            X = check_array(X, allow_nd=True, input_name="X", **options)
+            shape = X.shape[1:]
+            X = X.reshape(len(X), -1)
+        if not reset and shape != fitted_shape:
+            expected = fitted_shape or (self.n_features_in_,)
+            got = shape or np.shape(X)[1:]
+            raise ValueError(
+                f"X must hold objects of shape {expected} as in fit, got objects of "
+                f"shape {got}"
+            )
+        return validate_data(self, X, reset=reset, **options)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_parameters(self)
+
+    def _prepare(
+        self,
+        X: NDArray[np.float64],
+        rng: np.random.RandomState,
+        *,
+        settings: Settings | None = None,
+        **given: Any,
+    ) -> NetworkProblem:
+        return prepare(settings or Settings.of(self, len(X)), X, rng, **given)
+
+    def _has_fixed_order(self, problem: NetworkProblem) -> bool:
+        return problem.has_fixed_order
+
+    def _n_starts(self, problem: NetworkProblem) -> int:
+        return problem.settings.n_init
+
+    def _max_iterations(self, problem: NetworkProblem) -> int:
+        return problem.settings.max_iter
+
+    def _solve(
+        self,
+        problem: NetworkProblem,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        *,
+        previous: NetworkSolution | None,
+        report: Callable[[int, float], None],
+    ) -> NetworkSolution:
+        return solve(problem, focal_sets, rng, previous=previous, report=report)
+
+    def _fitted_masses(
+        self, X: NDArray[np.float64], solution: NetworkSolution
+    ) -> NDArray[np.float64]:
+        return solution.masses if solution.is_predicted else self._predict_masses(X)
+
+    def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return FittedNetwork.of(self).masses(X)
+
+    def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
+        if len(X) <= MAX_WHOLE or is_informed:
+            return False
+        try:
+            self._check_blocks()
+        except ValueError:
+            return False
+        return not isinstance(self.init, str) or self.init in ("random", "k-means++")
+
+    def _check_blocks(self) -> None:
+        check_mode(self, "blocks")
+
+    def _start_blocks(
+        self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
+    ) -> dict[str, Any]:
+        return start_blocks(self, sample, seeds)
+
+    def _train_blocks(
+        self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None
+    ) -> Outcome:
+        return train_blocks(self, source, state, checkpoint)

@@ -1,0 +1,345 @@
+"""What the parameters of NNEVCLUS mean in each mode of fitting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from credalis._checks import check_choice, check_integer, check_number
+from credalis.belief import FocalSets
+from credalis.cluster._inputs._geometry import check_scale_parameters
+from credalis.cluster.nnevclus._network import TrainedWeights
+from credalis.cluster.nnevclus._seeds import INITS
+from credalis.network import torch_engine
+
+if TYPE_CHECKING:
+    from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
+
+FULL_BATCH = ("lbfgs", "adaptive")
+MINI_BATCH = ("adam", "rmsprop")
+SOLVERS = (*FULL_BATCH, *MINI_BATCH)
+ENGINES = ("numpy", "torch")
+
+# All objects at once; a source or a checkpoint; `partial_fit`; a Dask collection.
+MODES = ("memory", "blocks", "stream", "partitions")
+
+# How each parameter counts in these modes: "used", "refused" unless it has its default,
+# or "meaningless". `n_jobs` and `verbose` change no result anywhere.
+PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
+    "n_clusters": ("used", "used", "used", "used"),
+    "focal_sets": ("used", "used", "used", "used"),
+    "hidden_layer_sizes": ("used", "used", "used", "used"),
+    "metric": ("used", "used", "used", "used"),
+    "symmetrize": ("used", "meaningless", "meaningless", "meaningless"),
+    "n_components": ("used", "meaningless", "meaningless", "meaningless"),
+    "dissimilarity_quantile": ("used", "used", "used", "used"),
+    "dissimilarity_scale": ("used", "used", "used", "used"),
+    "novelty_detector": ("used", "used", "used", "used"),
+    "novelty_link": ("used", "used", "used", "used"),
+    "weight_decay": ("used", "used", "used", "used"),
+    "init": ("used", "used", "meaningless", "used"),
+    "solver": ("used", "used", "meaningless", "used"),
+    "learning_rate_init": ("used", "used", "used", "used"),
+    "batch_size": ("used", "used", "used", "used"),
+    "pairs_per_sample": ("used", "refused", "refused", "refused"),
+    "early_stopping": ("used", "refused", "refused", "refused"),
+    "validation_fraction": ("used", "meaningless", "meaningless", "meaningless"),
+    "label_weight": ("used", "meaningless", "meaningless", "meaningless"),
+    "constraint_weight": ("used", "meaningless", "meaningless", "meaningless"),
+    "warm_start": ("used", "refused", "meaningless", "refused"),
+    "engine": ("used", "refused", "used", "refused"),
+    "device": ("used", "refused", "used", "refused"),
+    "module": ("used", "refused", "used", "refused"),
+    "dtype": ("used", "used", "used", "used"),
+    "n_init": ("used", "used", "meaningless", "used"),
+    "max_iter": ("used", "used", "meaningless", "used"),
+    "tol": ("used", "used", "meaningless", "used"),
+    "random_state": ("used", "used", "used", "used"),
+}
+
+_WHEN = {
+    "blocks": "for data that are read in blocks",
+    "stream": "for partial_fit",
+    "partitions": "for data that are read in blocks",
+}
+
+# Full-batch training up to here: its cost grows with the square of n.
+_MAX_FULL_BATCH = 1000
+
+_DEFAULT_N_INIT = 5
+_BATCH_SIZE = 200
+
+# First learning rates. Blocks of a file only refine what a sample has found; a stream
+# has no end for a schedule to fall towards, so that its rate is small and constant.
+_LEARNING_RATES = {
+    "memory": {"adam": 0.01, "rmsprop": 0.001},
+    "blocks": {"adam": 0.003, "rmsprop": 0.001},
+    "stream": {"adam": 0.003},
+    "partitions": {"adam": 0.003, "rmsprop": 0.001},
+}
+
+# Iterations of a full-batch solver; updates and epochs of a mini-batch one.
+_MAX_ITERATIONS = 1000
+_N_UPDATES = {"adam": 4000, "rmsprop": 40_000}
+_MIN_EPOCHS = 5
+_N_PASSES = 1
+
+# Iterations, or the share of the epochs, in which seeds count as labels.
+_SEED_ITERATIONS = 40
+_SEED_SHARE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The parameters of NNEVCLUS for one fit, every "auto" resolved.
+
+    Attributes
+    ----------
+    hidden_layer_sizes : tuple of int or "auto"
+        "auto" depends on the focal sets, see `hidden_sizes`.
+    novelty_link : str or None
+        None without a novelty detector.
+    learning_rate : float
+        The first one.
+    max_iter : int
+        Iterations, epochs or passes.
+    previous : TrainedWeights or None
+        What to start from, with warm_start.
+    """
+
+    n_clusters: int
+    hidden_layer_sizes: Any
+    metric: Any
+    symmetrize: bool
+    n_components: Any
+    dissimilarity_quantile: Any
+    dissimilarity_scale: float | None
+    novelty_detector: Any
+    novelty_link: str | None
+    weight_decay: float
+    init: Any
+    pairs_per_sample: int | None
+    early_stopping: bool
+    validation_fraction: float
+    label_weight: float
+    constraint_weight: float
+    engine: str
+    device: Any
+    module: Any
+    tol: float
+    solver: str
+    learning_rate: float
+    batch_size: int
+    max_iter: int
+    dtype: type
+    n_init: int
+    previous: TrainedWeights | None
+
+    @classmethod
+    def of(cls, estimator: NNEVCLUS, n_samples: int, mode: str = "memory") -> Settings:
+        """As the parameters of an estimator say, for so many objects."""
+        parameters = estimator.get_params(deep=False)
+        solver = _solver(parameters, n_samples, mode)
+        is_full = solver in FULL_BATCH
+        batch_size, max_iter = parameters["batch_size"], parameters["max_iter"]
+        if isinstance(batch_size, str):
+            batch_size = _BATCH_SIZE
+        batch_size = min(batch_size, n_samples)
+        if mode == "stream":
+            max_iter = 1
+        elif mode != "memory":
+            max_iter = _N_PASSES if isinstance(max_iter, str) else max_iter
+        elif isinstance(max_iter, str):
+            max_iter = _MAX_ITERATIONS
+            if not is_full:
+                epochs = round(_N_UPDATES[solver] * batch_size / n_samples)
+                max_iter = min(max(_MIN_EPOCHS, epochs), _MAX_ITERATIONS)
+        rate = parameters["learning_rate_init"]
+        if isinstance(rate, str):
+            rate = _LEARNING_RATES[mode].get(solver, 0.0)
+        dtype = parameters["dtype"]
+        if dtype == "auto":
+            dtype = "float64" if is_full else "float32"
+        previous = None
+        if parameters["warm_start"] and hasattr(estimator, "weights_"):
+            previous = TrainedWeights.of(estimator)
+        n_init = parameters["n_init"]
+        if isinstance(n_init, str):
+            n_init = _DEFAULT_N_INIT if is_full and previous is None else 1
+        has_novelty = parameters["novelty_detector"] is not None
+        resolved = {
+            "novelty_link": parameters["novelty_link"] if has_novelty else None,
+            "solver": solver,
+            "learning_rate": float(rate),
+            "batch_size": int(batch_size),
+            "max_iter": int(max_iter),
+            "dtype": np.dtype(dtype).type,
+            "n_init": n_init,
+            "previous": previous,
+            "init": "random" if mode == "stream" else parameters["init"],
+        }
+        names = [field.name for field in fields(cls) if field.name not in resolved]
+        return cls(**{name: parameters[name] for name in names}, **resolved)
+
+    @property
+    def is_full_batch(self) -> bool:
+        """Whether a solver looks at all pairs at once."""
+        return self.solver in FULL_BATCH
+
+    @property
+    def has_fixed_order(self) -> bool:
+        """Whether the start fixes the numbers of the clusters."""
+        return not isinstance(self.init, str)
+
+    def hidden_sizes(self, focal_sets: FocalSets) -> tuple[int, ...]:
+        """Units of each hidden layer of a network with these outputs."""
+        if isinstance(self.hidden_layer_sizes, str):
+            return (round(1.5 * len(focal_sets)),)
+        return tuple(int(size) for size in np.atleast_1d(self.hidden_layer_sizes))
+
+    def short(self) -> Settings:
+        """The same with few iterations, enough to show a network its seeds."""
+        if self.is_full_batch:
+            return replace(self, max_iter=min(self.max_iter, _SEED_ITERATIONS))
+        n_epochs = round(_SEED_SHARE * self.max_iter)
+        return replace(self, max_iter=max(1, n_epochs))
+
+
+def check_mode(estimator: NNEVCLUS, mode: str) -> None:
+    """Refuse parameters that make no sense in a mode."""
+    when = _WHEN[mode]
+    if estimator._is_precomputed:
+        what = "the objects of a stream" if mode == "stream" else "their rows"
+        raise ValueError(
+            f"metric must not be 'precomputed' {when}: {what} have no common "
+            "dissimilarity matrix"
+        )
+    defaults = type(estimator)().get_params(deep=False)
+    for name, use in PARAMETER_USE.items():
+        value = getattr(estimator, name)
+        is_refused = use[MODES.index(mode)] == "refused"
+        if is_refused and value is not defaults[name] and value != defaults[name]:
+            raise ValueError(f"{name} must be {defaults[name]!r} {when}, got {value!r}")
+    if mode == "stream":
+        return
+    if estimator.solver in FULL_BATCH:
+        raise ValueError(
+            f"solver must be 'auto', 'adam' or 'rmsprop' {when}, got "
+            f"{estimator.solver!r}"
+        )
+    if not isinstance(estimator.init, str) and np.ndim(estimator.init) == 1:
+        raise ValueError(
+            f"init must be a name or an array of centres {when}, whose rows have no "
+            "numbers, got a vector"
+        )
+
+
+def check_parameters(estimator: NNEVCLUS) -> None:
+    """Parameters of NNEVCLUS that do not depend on the data."""
+    sizes = estimator.hidden_layer_sizes
+    if isinstance(sizes, str):
+        check_choice("hidden_layer_sizes", sizes, ("auto",))
+    else:
+        for size in np.atleast_1d(np.asarray(sizes, dtype=object)):
+            check_integer("hidden_layer_sizes", size, at_least=1)
+    if isinstance(estimator.n_components, str):
+        check_choice("n_components", estimator.n_components, ("auto",))
+    else:
+        check_integer("n_components", estimator.n_components, at_least=1)
+    check_scale_parameters(estimator)
+    if isinstance(estimator.learning_rate_init, str):
+        check_choice("learning_rate_init", estimator.learning_rate_init, ("auto",))
+    else:
+        check_number("learning_rate_init", estimator.learning_rate_init, above=0)
+    if isinstance(estimator.max_iter, str):
+        check_choice("max_iter", estimator.max_iter, ("auto",))
+    check_choice("novelty_link", estimator.novelty_link, ("reference", "paper"))
+    check_choice("solver", estimator.solver, ("auto", *SOLVERS))
+    check_choice("dtype", estimator.dtype, ("auto", "float32", "float64"))
+    check_number("weight_decay", estimator.weight_decay, at_least=0)
+    check_number("label_weight", estimator.label_weight, at_least=0, at_most=1)
+    check_number("constraint_weight", estimator.constraint_weight, at_least=0)
+    check_number(
+        "validation_fraction", estimator.validation_fraction, above=0, at_most=0.9
+    )
+    if isinstance(estimator.batch_size, str):
+        check_choice("batch_size", estimator.batch_size, ("auto",))
+    else:
+        check_integer("batch_size", estimator.batch_size, at_least=2)
+    if estimator.pairs_per_sample is not None:
+        check_integer("pairs_per_sample", estimator.pairs_per_sample, at_least=1)
+    if isinstance(estimator.init, str):
+        check_choice("init", estimator.init, INITS)
+    _check_engine(estimator)
+    if estimator.warm_start and estimator._has_two_steps:
+        raise ValueError(
+            "warm_start must be False with focal_sets='two-step', whose first step "
+            "has other focal sets than the network of the previous fit"
+        )
+    detector = estimator.novelty_detector
+    if isinstance(detector, str):
+        check_choice("novelty_detector", detector, ("ocsvm",))
+    elif detector is not None and (
+        isinstance(detector, type) or not hasattr(detector, "decision_function")
+    ):
+        raise ValueError(
+            "novelty_detector must be None, 'ocsvm' or an object with "
+            f"decision_function, got {detector!r}"
+        )
+
+
+def _check_engine(estimator: NNEVCLUS) -> None:
+    """Check the parameters engine, device and module."""
+    check_choice("engine", estimator.engine, ENGINES)
+    module = estimator.module
+    if estimator.engine == "numpy":
+        if module is not None:
+            raise ValueError("engine must be 'torch' with a module, got 'numpy'")
+        if estimator.device != "cpu":
+            raise ValueError(
+                f"device must be 'cpu' with engine='numpy', got {estimator.device!r}"
+            )
+        return
+    torch_engine().check_device(estimator.device)
+    if module is None:
+        return
+    if not callable(module):
+        raise ValueError(
+            "module must be an nn.Module, or a class or function that makes one from "
+            f"the number of outputs, got {module!r}"
+        )
+    sizes = estimator.hidden_layer_sizes
+    if not isinstance(sizes, str):
+        raise ValueError(
+            "hidden_layer_sizes must be 'auto' with a module, which has layers of its "
+            f"own, got {sizes!r}"
+        )
+    if estimator._has_two_steps:
+        raise ValueError(
+            "focal_sets must not be 'two-step' with a module, whose number of outputs "
+            "cannot grow"
+        )
+
+
+def _solver(parameters: dict[str, Any], n_samples: int, mode: str) -> str:
+    """The solver, which must suit early_stopping and pairs_per_sample."""
+    solver = "adam" if mode == "stream" else parameters["solver"]
+    if solver == "auto" and mode != "memory":
+        solver = "adam"
+    if solver == "auto":
+        is_small = n_samples <= _MAX_FULL_BATCH and not parameters["early_stopping"]
+        solver = "lbfgs" if is_small and parameters["module"] is None else "adam"
+    is_full, n_pairs = solver in FULL_BATCH, parameters["pairs_per_sample"]
+    if is_full and parameters["early_stopping"]:
+        raise ValueError(
+            "early_stopping must be False for the full-batch solvers "
+            f"{' and '.join(FULL_BATCH)}, got solver={solver!r}"
+        )
+    if not is_full and n_pairs is not None:
+        raise ValueError(
+            "pairs_per_sample must be None for solvers that look at all pairs of a "
+            f"block, got {n_pairs} with solver={solver!r}"
+        )
+    return solver

@@ -1,0 +1,1 @@
+"""Methods with a prototype for each cluster: ECM, CCM, BCM, CECM, BPEC."""

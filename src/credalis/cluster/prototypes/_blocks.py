@@ -1,0 +1,149 @@
+"""ECM and CCM on data that are read in blocks.
+
+The start is a fit of a sample; every further iteration is one pass over the data, whose
+sums over the objects move the prototypes.
+"""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
+
+from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._fit import Outcome, solve
+from credalis.cluster._framework._solution import empty_clusters_last
+from credalis.cluster._framework._warnings import warn_of_collapse
+from credalis.cluster._inputs._side_information import transformed
+from credalis.cluster.prototypes._clusterer import (
+    PrototypeClusterer,
+    PrototypeStep,
+    alternate,
+    prototype_solution,
+)
+from credalis.objectives import (
+    MetricSpace,
+    PrototypeMoments,
+    SetPrototypes,
+    prototype_moments,
+)
+from credalis.sources import Source
+
+# What a checkpoint holds of a step.
+_STORED = ("centers", "metrics", "next_centers", "next_metrics")
+
+
+def start_blocks(
+    estimator: PrototypeClusterer,
+    sample: NDArray[np.float64],
+    seeds: NDArray[np.integer],
+) -> dict[str, Any]:
+    """Prototypes, metrics and distance to noise from a sample."""
+    with warnings.catch_warnings():
+        # Whatever there is to warn of is said of the result.
+        warnings.simplefilter("ignore")
+        rng = np.random.RandomState(int(seeds[0]))
+        outcome = solve(estimator, sample, rng, is_quiet=True)
+    if outcome.solution.is_interrupted:
+        # Half a start is none, least of all one to continue from.
+        raise KeyboardInterrupt
+    fitted = outcome.solution.attributes()
+    centers, metrics = fitted["centers_"], fitted["metrics_"]
+    return {
+        "focal_sets": outcome.focal_sets,
+        "delta": fitted["delta_"],
+        "transformer": fitted["transformer_"],
+        "sample": sample,
+        "step": _stored(PrototypeStep(centers, metrics, centers, metrics)),
+        "losses": [],
+    }
+
+
+def train_blocks(
+    estimator: PrototypeClusterer,
+    source: Source,
+    state: dict[str, Any],
+    checkpoint: Checkpoint | None,
+) -> Outcome:
+    """Iterations, each a pass over the source, until the loss stands still."""
+    state = _without_model(state)
+    focal_sets, transformer = state["focal_sets"], state["transformer"]
+    model = estimator._model(focal_sets, state["delta"])
+    sample = transformed(transformer, state["sample"])
+    before = list(state["losses"])
+    losses: list[float] = []
+    steps = [PrototypeStep(*(state["step"][name] for name in _STORED))]
+
+    def write(checkpoint: Checkpoint, n_again: int) -> None:
+        """Store where the last iterations, which will be made again, began."""
+        past = {
+            "step": _stored(steps[-n_again]),
+            "losses": [*before, *losses[:-n_again]],
+        }
+        checkpoint.write({**state, **past, "n_rows": source.n_rows})
+
+    def update_masses(
+        sets: SetPrototypes, kept: NDArray[np.float64] | None
+    ) -> tuple[PrototypeMoments, None]:
+        # The iteration before has not ended the loop: it is made again, and the loss
+        # is compared as it would have been.
+        if checkpoint is not None and losses and checkpoint.is_due:
+            write(checkpoint, n_again=1)
+        total: PrototypeMoments | None = None
+        for batch in source.batches():
+            sums = prototype_moments(transformed(transformer, batch), sets, model)
+            total = sums if total is None else total + sums
+        assert total is not None
+        return total, None
+
+    trace = alternate(
+        steps[0],
+        model,
+        update_masses,
+        None if steps[0].metrics is None else MetricSpace.of(sample),
+        moves_centers=True,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter - len(before),
+        report=lambda iteration, loss: losses.append(loss),
+        begin=steps.append,
+    )
+    if checkpoint is not None and len(losses) > 1 and not trace.interrupted:
+        # The last two show again that the loop has ended.
+        write(checkpoint, n_again=2)
+    trace = replace(trace, losses=np.array([*before, *trace.losses]))
+    solution = prototype_solution(trace, sample, model, transformer)
+    if not estimator._has_fixed_order(None):
+        solution, focal_sets = empty_clusters_last(
+            solution, focal_sets, keeps_sets=estimator._has_given_sets
+        )
+    separation = pdist(trace.state.centers).max(initial=0.0)
+    spread = np.sqrt(sample.var(axis=0).sum())
+    return Outcome(
+        solution,
+        focal_sets,
+        estimator.max_iter,
+        check=lambda: warn_of_collapse(estimator, separation, spread),
+    )
+
+
+def _stored(step: PrototypeStep) -> dict[str, Any]:
+    return {name: getattr(step, name) for name in _STORED}
+
+
+def _without_model(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a checkpoint that an earlier version has written, as it is now.
+
+    It held an estimator that had been fitted to the sample.
+    """
+    if "model" not in state:
+        return state
+    rest = {name: value for name, value in state.items() if name != "model"}
+    fitted = state["model"]
+    return {
+        **rest,
+        "focal_sets": fitted.focal_sets_,
+        "delta": fitted.delta_,
+        "transformer": fitted.transformer_,
+    }

@@ -1,0 +1,381 @@
+"""What ECM, CCM, BCM, CECM and BPEC share: metric, starts, descent, prediction."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist
+from sklearn.cluster import kmeans_plusplus
+
+from credalis._checks import (
+    check_choice,
+    check_finite,
+    check_numbers,
+    check_spread,
+    check_squarable,
+    shown,
+)
+from credalis._progress import Report
+from credalis.belief import FocalSets
+from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._fit import fit
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._framework._warnings import warn_of_collapse
+from credalis.cluster._inputs._peaks import belief_peaks
+from credalis.cluster._inputs._scale import robust_scale
+from credalis.cluster._inputs._side_information import (
+    Transformer,
+    fit_transformer,
+    refuse_unused,
+    side_information,
+    transformed,
+)
+from credalis.network import SideInformation
+from credalis.objectives import (
+    MetricSpace,
+    PrototypeModel,
+    PrototypeMoments,
+    SetPrototypes,
+    cluster_scatters,
+    prototype_masses,
+    prototype_moments,
+    set_prototypes,
+    updated_centers,
+)
+from credalis.optimize import Trace, iterate
+
+Array = NDArray[np.float64]
+
+METRICS = ("euclidean", "adaptive")
+
+
+@dataclass(frozen=True, eq=False)
+class PrototypeProblem:
+    """What all starts share.
+
+    Attributes
+    ----------
+    X : array of shape (n_samples, n_features)
+        Data, in the space of the transformer if there is one.
+    delta : float
+        Distance to noise.
+    start : array of shape (n_clusters, n_features) or None
+        Prototypes that do not depend on chance.
+    candidates : array or None
+        Objects from which random prototypes are drawn.
+    space : MetricSpace or None
+        None unless the metric adapts.
+    transformer : object or None
+        The fitted transformer.
+    information : SideInformation
+        Labels and pairs.
+    """
+
+    X: Array
+    delta: float
+    start: Array | None
+    candidates: Array | None
+    space: MetricSpace | None
+    transformer: Transformer | None
+    information: SideInformation
+
+
+@dataclass(frozen=True, eq=False)
+class PrototypeStep:
+    """Prototypes and metrics at which the loss is known, and those of the next step.
+
+    ``kept_masses`` are masses that the next step starts from; None if it computes all
+    afresh.
+    """
+
+    centers: Array
+    metrics: Array | None
+    next_centers: Array
+    next_metrics: Array | None
+    kept_masses: Array | None = None
+
+
+# From prototypes, and masses that the step before has kept, to sums over the objects
+# and masses to keep.
+MassUpdate = Callable[
+    [SetPrototypes, Array | None], tuple[PrototypeMoments, Array | None]
+]
+
+
+class PrototypeClusterer(BaseCredalClusterer):
+    """Base of the methods that have a prototype for each cluster.
+
+    A subclass says what its distances are (`_model`).
+    """
+
+    _outlier_advice = "increase delta"
+    _inits: ClassVar[tuple[str, ...]] = ("k-means++", "peaks")
+    _moves_centers: ClassVar[bool] = True
+
+    n_clusters: int
+    metric: str | Transformer
+    delta: float | str
+    init: str | ArrayLike
+    max_iter: int
+    tol: float
+
+    centers_: Array
+    metrics_: Array | None
+    delta_: float
+    transformer_: Transformer | None
+
+    @abstractmethod
+    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
+        """What is minimised."""
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        partial_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
+        """Cluster the rows of X.
+
+        Labels and pairs are for a transformer as `metric` that learns from them; they
+        are refused if there is none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : ignored
+            Present for compatibility with pipelines and searches.
+        partial_labels : array-like of int, shape (n_samples,), default=None
+            Known clusters, -1 for unknown.
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
+            Row numbers of objects known to be in the same cluster, and in different
+            ones.
+
+        Returns
+        -------
+        self
+        """
+        fit(
+            self,
+            X,
+            partial_labels=partial_labels,
+            must_link=must_link,
+            cannot_link=cannot_link,
+        )
+        return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not isinstance(self.delta, str):
+            check_squarable("delta", self.delta)
+        else:
+            check_choice("delta", self.delta, ("auto",))
+        if isinstance(self.init, str):
+            check_choice("init", self.init, self._inits)
+        is_transformer = hasattr(self.metric, "transform")
+        if not is_transformer or isinstance(self.metric, type):
+            listed = " or ".join(map(repr, METRICS))
+            if not isinstance(self.metric, str) or self.metric not in METRICS:
+                raise ValueError(
+                    f"metric must be {listed} or a transformer, got "
+                    f"{shown(self.metric)}"
+                )
+
+    def _has_fixed_order(self, problem: PrototypeProblem | None) -> bool:
+        return not isinstance(self.init, str)
+
+    def _n_starts(self, problem: PrototypeProblem) -> int:
+        if isinstance(self.n_init, str) and problem.start is not None:
+            return 1
+        return super()._n_starts(problem)
+
+    def _prepare(
+        self, X: Array, rng: np.random.RandomState, **given: Any
+    ) -> PrototypeProblem:
+        information = side_information(
+            **given,
+            n_samples=len(X),
+            n_clusters=self.n_clusters,
+            label_weight=0.0,
+            constraint_weight=0.0,
+        )
+        transformer, space = None, None
+        if isinstance(self.metric, str):
+            refuse_unused(self, information)
+        else:
+            transformer = fit_transformer(self.metric, X, rng, information)
+        Z = transformed(transformer, X)
+        check_spread("X", Z)
+        start = self._fixed_start(X, Z, transformer)
+        delta, candidates = self.delta, None
+        if start is None or isinstance(delta, str):
+            scale = robust_scale(Z, self.n_clusters, rng)
+            candidates = Z[scale.is_near]
+            delta = scale.distance if isinstance(delta, str) else delta
+        if isinstance(self.metric, str) and self.metric == "adaptive":
+            space = MetricSpace.of(Z)
+        return PrototypeProblem(
+            Z, float(delta), start, candidates, space, transformer, information
+        )
+
+    def _fixed_start(
+        self, X: Array, Z: Array, transformer: Transformer | None
+    ) -> Array | None:
+        """Prototypes that do not depend on chance, None if the start is random."""
+        if isinstance(self.init, str):
+            return Z[self._peaks(Z)] if self.init == "peaks" else None
+        centers = check_numbers("init", self.init)
+        if centers.shape != (self.n_clusters, X.shape[1]):
+            raise ValueError(
+                f"init must have shape (n_clusters, n_features) = "
+                f"({self.n_clusters}, {X.shape[1]}), got {centers.shape}"
+            )
+        return transformed(transformer, check_finite("init", centers))
+
+    def _peaks(self, X: Array) -> NDArray[np.intp]:
+        """Row numbers of the belief peaks."""
+        return belief_peaks(X, self.n_clusters)
+
+    def _solve(
+        self,
+        problem: PrototypeProblem,
+        focal_sets: FocalSets,
+        rng: np.random.RandomState,
+        *,
+        previous: Solution | None,
+        report: Report,
+    ) -> Solution:
+        model = self._model(focal_sets, problem.delta)
+        start, metrics = problem.start, None
+        if previous is not None:
+            start = previous.per_cluster["centers_"]
+            metrics = previous.per_cluster.get("metrics_")
+        elif start is None:
+            start, _ = kmeans_plusplus(
+                problem.candidates, self.n_clusters, random_state=rng
+            )
+        assert start is not None
+        if problem.space is not None and metrics is None:
+            metrics = np.tile(np.eye(start.shape[1]), (len(start), 1, 1))
+        trace = alternate(
+            PrototypeStep(start, metrics, start, metrics),
+            model,
+            self._mass_update(problem, model),
+            problem.space,
+            moves_centers=self._moves_centers,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            report=report,
+        )
+        return self._solution(problem, model, trace)
+
+    def _mass_update(
+        self, problem: PrototypeProblem, model: PrototypeModel
+    ) -> MassUpdate:
+        """The masses of all objects for given prototypes."""
+        return lambda sets, kept: (prototype_moments(problem.X, sets, model), None)
+
+    def _solution(
+        self,
+        problem: PrototypeProblem,
+        model: PrototypeModel,
+        trace: Trace[PrototypeStep],
+    ) -> Solution:
+        return prototype_solution(trace, problem.X, model, problem.transformer)
+
+    def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> None:
+        separation = pdist(solution.per_cluster["centers_"]).max(initial=0.0)
+        warn_of_collapse(
+            self,
+            separation,
+            np.sqrt(problem.X.var(axis=0).sum()),
+            is_collapsing=self._is_collapsing(problem, solution),
+        )
+
+    def _is_collapsing(self, problem: PrototypeProblem, solution: Solution) -> bool:
+        """Whether all prototypes at one point would cost no more.
+
+        The last steps to that point are many and gain little: the stopping rule usually
+        ends a start long before.
+        """
+        if not (self._moves_centers and solution.trace.converged):
+            return False
+        model = self._model(self.focal_sets_, problem.delta)
+        centers = np.empty_like(self.centers_)
+        centers[:] = self.centers_.mean(axis=0)
+        sums, _ = self._mass_update(problem, model)(
+            set_prototypes(centers, self.metrics_, model), None
+        )
+        return sums.loss <= solution.trace.loss
+
+    def _predict_masses(self, X: Array) -> Array:
+        model = self._model(self.focal_sets_, self.delta_)
+        sets = set_prototypes(self.centers_, self.metrics_, model)
+        return prototype_masses(transformed(self.transformer_, X), sets, model)
+
+
+def alternate(
+    start: PrototypeStep,
+    model: PrototypeModel,
+    update_masses: MassUpdate,
+    space: MetricSpace | None,
+    *,
+    moves_centers: bool,
+    tol: float,
+    max_iter: int,
+    report: Report | None = None,
+    begin: Callable[[PrototypeStep], None] | None = None,
+) -> Trace[PrototypeStep]:
+    """Masses, prototypes and metrics in turn, each exactly, so that J never increases.
+
+    The loss of an iteration is J at its prototypes, its metrics and the masses that
+    fit them best. ``begin`` is called with the step that an iteration starts from,
+    after its masses have been updated.
+    """
+
+    def iteration(before: PrototypeStep) -> tuple[PrototypeStep, float]:
+        centers, metrics = before.next_centers, before.next_metrics
+        sums, kept_masses = update_masses(
+            set_prototypes(centers, metrics, model), before.kept_masses
+        )
+        if begin is not None:
+            begin(before)
+        moved = centers
+        if moves_centers:
+            moved = updated_centers(sums, model, centers, metrics)
+        adapted = metrics
+        if space is not None and metrics is not None:
+            scatters = cluster_scatters(sums, model, centers, moved)
+            adapted = space.metrics(scatters, metrics)
+        return PrototypeStep(centers, metrics, moved, adapted, kept_masses), sums.loss
+
+    return iterate(iteration, start, tol=tol, max_iter=max_iter, report=report)
+
+
+def prototype_solution(
+    trace: Trace[PrototypeStep],
+    X: Array,
+    model: PrototypeModel,
+    transformer: Transformer | None,
+) -> Solution:
+    """The masses of objects at the last prototypes, and fitted attributes."""
+    centers, metrics = trace.state.centers, trace.state.metrics
+    per_cluster = {"centers_": centers}
+    other = {"delta_": model.delta, "transformer_": transformer}
+    if metrics is None:
+        other["metrics_"] = None
+    else:
+        per_cluster["metrics_"] = metrics
+    return Solution(
+        prototype_masses(X, set_prototypes(centers, metrics, model), model),
+        trace,
+        per_cluster=per_cluster,
+        other=other,
+        is_interrupted=trace.interrupted,
+    )

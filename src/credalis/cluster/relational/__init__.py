@@ -1,0 +1,1 @@
+"""Methods that see dissimilarities alone: RECM, ECMdd, MECM."""

@@ -1,0 +1,224 @@
+"""What the methods with prototypes on dissimilarities share."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+
+from credalis._checks import check_choice, check_number, check_squarable
+from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._inputs._geometry import (
+    Metric,
+    attribute_geometry,
+    check_not_negative,
+)
+from credalis.cluster._inputs._medoids import (
+    Core,
+    check_rows,
+    core_of,
+    draw_seeds,
+    objects_near,
+    settled_medoids,
+)
+from credalis.cluster._inputs._side_information import Transformer, transformed
+from credalis.dissimilarity import check_dissimilarities
+from credalis.objectives import masses_from_costs, row_blocks
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# New objects count as no farther away than this, so that weighted sums stay finite.
+_FARTHEST = np.finfo(np.float64).max / 4
+
+
+@dataclass(frozen=True, eq=False)
+class RelationalProblem:
+    """What all starts share.
+
+    Attributes
+    ----------
+    matrix : array of shape (n_samples, n_samples)
+        Dissimilarities as they enter J; read-only, it may be the user's.
+    points : array of shape (n_samples, n_features) or None
+        Where they come from, None for a given matrix.
+    metric, transformer
+        How they come from attributes.
+    start : array or None
+        Starting point that the user gave.
+    candidates : array of int
+        Objects that may start a cluster.
+    delta : float
+        Distance to noise.
+    """
+
+    matrix: Array
+    points: Array | None
+    metric: Metric
+    transformer: Transformer | None
+    start: NDArray[Any] | None
+    candidates: Indices
+    delta: float
+
+    def fitted(self, rows: Indices) -> dict[str, Any]:
+        """Attributes that give the dissimilarities of new objects to some rows."""
+        return {
+            "metric_": self.metric,
+            "transformer_": self.transformer,
+            "references_": rows,
+            "reference_points_": None if self.points is None else self.points[rows],
+            "delta_": self.delta,
+        }
+
+
+class RelationalClusterer(BaseCredalClusterer):
+    """Base of RECM, ECMdd and MECM: one matrix of dissimilarities, prototypes.
+
+    A subclass says what a start does (`_solve`), what delta adapts to
+    (`_automatic_delta`), and what a unit of mass costs for new objects (`_costs`).
+    """
+
+    _outlier_advice = "increase delta"
+    _inits: ClassVar[tuple[str, ...]] = ("k-means++", "random")
+
+    n_clusters: int
+    metric: Metric
+    symmetrize: bool
+    alpha: float
+    beta: float
+    delta: float | str
+    init: str | ArrayLike
+    max_iter: int
+    tol: float
+
+    metric_: Metric
+    transformer_: Transformer | None
+    references_: Indices
+    reference_points_: Array | None
+    delta_: float
+
+    @property
+    def _squares(self) -> bool:
+        """Whether J has the squares of what the user gives."""
+        return False
+
+    @property
+    def _has_squares(self) -> bool:
+        """Whether the dissimilarities in J count as squares of distances."""
+        return False
+
+    @abstractmethod
+    def _automatic_delta(self, matrix: Array, core: Core) -> float:
+        """The distance to noise that suits the data."""
+
+    @abstractmethod
+    def _costs(self, values: Array) -> Array:
+        """Cost of a unit of mass, (n_focal_sets, n_new).
+
+        ``values`` holds dissimilarities to the references, (n_references, n_new).
+        """
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("alpha", self.alpha, at_least=0)
+        check_number("beta", self.beta, above=1)
+        if not isinstance(self.delta, str):
+            check_squarable("delta", self.delta)
+        else:
+            check_choice("delta", self.delta, ("auto",))
+        if isinstance(self.init, str):
+            check_choice("init", self.init, self._inits)
+
+    def _has_fixed_order(self, problem: RelationalProblem) -> bool:
+        return not isinstance(self.init, str)
+
+    def _prepare(
+        self, X: Array, rng: np.random.RandomState, **given: Any
+    ) -> RelationalProblem:
+        start = None if isinstance(self.init, str) else self._check_init(len(X))
+        points, metric = None, self.metric
+        transformer: Transformer | None = None
+        if self._is_precomputed:
+            matrix = check_dissimilarities(X, symmetrize=bool(self.symmetrize))
+            if self._squares:
+                own = None if np.may_share_memory(matrix, X) else matrix
+                with np.errstate(over="ignore"):
+                    matrix = np.square(matrix, out=own)
+        else:
+            geometry, transformer = attribute_geometry(X, self.metric, rng)
+            points, metric = geometry.values, geometry.metric
+            matrix = dissimilarities(points, points, metric, squared=self._squares)
+            if not geometry.is_euclidean:
+                matrix = check_dissimilarities(
+                    matrix, name=f"the matrix of metric={metric!r}"
+                )
+        if not np.isfinite(matrix.max() * matrix.size):
+            raise ValueError(
+                "X must have dissimilarities whose squares can be added, got values "
+                f"from {X.min():.3g} to {X.max():.3g}: scale the data"
+            )
+        candidates, delta = np.arange(len(X)), self.delta
+        if isinstance(delta, str) or start is None:
+            core = core_of(matrix, self.n_clusters, rng)
+            candidates = objects_near(
+                matrix[core.medoids].min(axis=0),
+                self.n_clusters,
+                are_squared=self._has_squares,
+            )
+            if isinstance(delta, str):
+                delta = self._automatic_delta(matrix, core)
+        return RelationalProblem(
+            matrix, points, metric, transformer, start, candidates, float(delta)
+        )
+
+    def _check_init(self, n_samples: int) -> NDArray[Any]:
+        """The starting point the user gives: row numbers of objects."""
+        return check_rows(np.asarray(self.init), n_samples, self.n_clusters)
+
+    def _seeds(self, problem: RelationalProblem, rng: np.random.RandomState) -> Indices:
+        """Row numbers of the objects that a run starts from."""
+        if problem.start is not None:
+            return problem.start
+        if self.init == "random":
+            return rng.choice(problem.candidates, self.n_clusters, replace=False)
+        seeds = draw_seeds(problem.matrix, self.n_clusters, problem.candidates, rng)
+        if self.init == "k-medoids":
+            return settled_medoids(problem.matrix, seeds)
+        return seeds
+
+    def _predict_masses(self, X: Array) -> Array:
+        if self.reference_points_ is None:
+            check_not_negative(X)
+        X = transformed(self.transformer_, X)
+        masses = np.empty((len(X), len(self.focal_sets_)))
+        for rows in row_blocks(len(X), max(masses.shape[1], len(self.references_))):
+            with np.errstate(over="ignore"):
+                values = np.minimum(self._to_references(X[rows]), _FARTHEST)
+                costs = self._costs(values.T)
+            masses[rows] = masses_from_costs(costs, self.beta).T
+        return masses
+
+    def _to_references(self, X: Array) -> Array:
+        """Dissimilarities of new objects to the references, (n_new, n_references)."""
+        if self.reference_points_ is not None:
+            return dissimilarities(
+                X, self.reference_points_, self.metric_, squared=self._squares
+            )
+        values = X[:, self.references_]
+        return np.square(values, out=values) if self._squares else values
+
+    def _among_references(self, rows: Indices) -> Indices:
+        """Where rows are among the references; anywhere for those that are not."""
+        return np.searchsorted(self.references_, rows)
+
+
+def dissimilarities(X: Array, Y: Array, metric: Metric, *, squared: bool) -> Array:
+    """Dissimilarities of the rows of X and Y, or their squares, (n_X, n_Y)."""
+    if isinstance(metric, str) and metric == "euclidean":
+        # From differences, so that equal points are at 0.
+        return cdist(X, Y, "sqeuclidean" if squared else "euclidean")
+    values = pairwise_distances(X, None if Y is X else Y, metric=metric)
+    return np.square(values, out=values) if squared else values

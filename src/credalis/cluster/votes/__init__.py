@@ -1,0 +1,1 @@
+"""EkNNclus: clusters that neighbours vote for."""

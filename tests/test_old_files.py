@@ -1,0 +1,130 @@
+"""Files that earlier versions have written are read, and say what they said then.
+
+`fixtures/write_format1.py` has written them. Expected masses were computed by the
+version that wrote the file.
+"""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from credalis import load
+from fixtures.write_format1 import CHECKPOINTS, MODELS, RELATIONAL, FewRows, linear
+
+FOLDER = Path(__file__).parent / "fixtures" / "format1"
+
+# Predictions are a few sums of float64: other machines add in another order, no more.
+ROUNDING = {"rtol": 0, "atol": 1e-12}
+
+# What remains of a fit repeats rounding errors a few dozen times: those of float32 in
+# the network, 1e-7 each, those of float64 in the prototypes.
+AFTER_TRAINING = {
+    "NNEVCLUS": {"rtol": 0, "atol": 1e-4},
+    "ECM": {"rtol": 0, "atol": 1e-8},
+    "CCM": {"rtol": 0, "atol": 1e-8},
+}
+
+MODEL_NAMES = [*MODELS, *RELATIONAL, "nnevclus_stream", "nnevclus_dissimilarities"]
+
+
+@pytest.fixture(scope="module")
+def expected():
+    with np.load(FOLDER / "expected.npz") as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def test_every_file_is_tested():
+    names = {f"{name}.checkpoint" for name in CHECKPOINTS} | {
+        f"{name}.credalis" for name in [*MODEL_NAMES, "partition", "tabular", "monitor"]
+    }
+    assert {path.name for path in FOLDER.iterdir()} == names | {"expected.npz"}
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_model_predicts_what_it_predicted(name, expected):
+    model = load(FOLDER / f"{name}.credalis")
+    if name == "nnevclus_module":
+        pytest.importorskip("torch")
+        # Files hold weights, not code.
+        model.set_params(module=linear)
+    masses = model.predict_partition(expected[f"{name}.rows"]).masses
+    np.testing.assert_allclose(masses, expected[f"{name}.masses"], **ROUNDING)
+
+
+@pytest.mark.parametrize("name", [*MODELS, *RELATIONAL])
+def test_model_has_its_parameters_and_objects(name):
+    model = load(FOLDER / f"{name}.credalis")
+    fitted = MODELS[name][0] if name in MODELS else RELATIONAL[name]
+    parameters = {**fitted.get_params(deep=False), "module": None}
+    for key, value in model.get_params(deep=False).items():
+        assert repr(value) == repr(parameters[key])
+    assert len(model.partition_) == len(model.labels_) == 30
+    assert model.partition_.focal_sets == model.focal_sets_
+    assert model.n_features_in_ == (30 if name in RELATIONAL else 2)
+    assert model.loss_ == model.history_[-1]
+
+
+def test_network_goes_on_with_a_stream(expected):
+    model = load(FOLDER / "nnevclus_stream.credalis")
+    before = model.predict_partition(expected["nnevclus_stream.rows"])
+    model.partial_fit(expected["checkpoint.rows"])
+    assert model.predict_partition(expected["nnevclus_stream.rows"]) != before
+
+
+def test_partition_has_its_masses(expected):
+    partition = load(FOLDER / "partition.credalis")
+    np.testing.assert_array_equal(partition.masses, expected["partition.masses"])
+    assert partition.focal_sets.n_clusters == 3
+
+
+def test_model_of_a_table_predicts_what_it_predicted(expected):
+    pytest.importorskip("pyarrow")
+    model = load(FOLDER / "tabular.credalis")
+    columns = {
+        name: expected[f"tabular.{name}"] for name in ("height", "width", "colour")
+    }
+    masses = model.predict_partition(columns).masses
+    np.testing.assert_allclose(masses, expected["tabular.masses"], **ROUNDING)
+    assert model.facts["id"] == "id"
+    assert model.facts["n_clusters"] == 2
+
+
+def test_monitor_goes_on_where_it_was(expected):
+    monitor = load(FOLDER / "monitor.credalis")
+    rest = expected["monitor.rows"]
+    masses = monitor.model.predict_partition(rest).masses
+    np.testing.assert_allclose(masses, expected["monitor.masses"], **ROUNDING)
+    assert monitor.n_seen_ == 40
+    assert monitor.update(rest).n_seen == 80
+    np.testing.assert_array_equal(monitor.rejected_, expected["monitor.rejected"])
+    assert monitor.log_evidence_ == pytest.approx(
+        float(expected["monitor.log_evidence"])
+    )
+
+
+class NoStart(FewRows):
+    """Rows for a fit that must continue: a new one would draw a sample."""
+
+    def sample(self, rng, size):
+        raise AssertionError("the fit has started again")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", CHECKPOINTS)
+def test_fit_continues_from_a_checkpoint(name, expected, tmp_path):
+    # The fit goes on writing.
+    path = tmp_path / "fit.checkpoint"
+    shutil.copy(FOLDER / f"{name}.checkpoint", path)
+    X, model = expected["checkpoint.rows"], clone(CHECKPOINTS[name])
+    model.fit(NoStart(X), checkpoint=path)
+    tolerance = AFTER_TRAINING[type(model).__name__]
+    np.testing.assert_allclose(
+        model.predict_partition(X[:20]).masses,
+        expected[f"{name}.checkpoint.masses"],
+        **tolerance,
+    )
+    history = expected[f"{name}.checkpoint.history"]
+    np.testing.assert_allclose(model.history_, history, rtol=1e-3)
