@@ -115,6 +115,19 @@ def test_module_imports_only_from_lower_layers(path):
         assert LEVEL[parts[1]] < LEVEL[name], f"{name} imports {imported}"
 
 
+def test_what_displays_share_with_others_is_in_a_room_of_its_own():
+    for path in MODULES:
+        if subject(path) != "plots":
+            for imported, _ in imported_names(ast.parse(path.read_text())):
+                assert not imported.startswith("credalis.plots._"), path
+
+
+def test_what_a_report_says_does_not_depend_on_how_it_is_drawn():
+    for path in (ROOT / "report" / "_content").glob("*.py"):
+        for imported, _ in imported_names(ast.parse(path.read_text())):
+            assert not imported.startswith(("credalis.report._charts", "plotly")), path
+
+
 @pytest.mark.parametrize("room", FOUNDATIONS)
 def test_foundation_imports_nothing_else_of_its_subpackage(room):
     subpackage, name = room.split("/")
@@ -141,19 +154,6 @@ def test_contributors_read_the_same_layers():
     table = text[text.index("| layer | modules |") :].split("\n\n")[0]
     shown = [set(re.findall("`([^`]+)`", line)) for line in table.splitlines()[2:]]
     assert shown == LAYERS
-
-
-def test_what_displays_share_with_others_is_in_a_room_of_its_own():
-    for path in MODULES:
-        if subject(path) != "plots":
-            for imported, _ in imported_names(ast.parse(path.read_text())):
-                assert not imported.startswith("credalis.plots._"), path
-
-
-def test_what_a_report_says_does_not_depend_on_how_it_is_drawn():
-    for path in (ROOT / "report" / "_content").glob("*.py"):
-        for imported, _ in imported_names(ast.parse(path.read_text())):
-            assert not imported.startswith(("credalis.report._charts", "plotly")), path
 
 
 def test_belief_needs_only_numpy():

@@ -11,7 +11,7 @@ from credalis import BCM, ECM, FocalSets
 from credalis.cluster.prototypes._bcm import bcm_model
 from credalis.datasets import load_butterfly
 from credalis.exceptions import ExperimentalWarning
-from credalis.objectives._prototypes import costs, places
+from credalis.objectives import prototype_costs, set_prototypes
 
 START = [[-3, 0], [3, 0]]
 quietly = pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")
@@ -27,7 +27,7 @@ def test_distance_is_the_mean_over_objects_and_prototypes(seed, gamma, alpha):
     X, centers = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
     focal_sets = FocalSets.full(4, empty=False)
     model = bcm_model(focal_sets, alpha, gamma, 2.0, 1.0)
-    actual = costs(X, places(centers, None, model), model)
+    actual = prototype_costs(X, set_prototypes(centers, None, model), model)
     for j, subset in enumerate(focal_sets):
         size = len(subset)
         chosen = centers[list(subset)]

@@ -7,17 +7,17 @@ from numpy.testing import assert_allclose
 from credalis import CCM, ECM, FocalSets
 from credalis.cluster.prototypes._ccm import ccm_model
 from credalis.datasets import load_butterfly
-from credalis.objectives._prototypes import costs, masses, places
+from credalis.objectives import prototype_costs, prototype_masses, set_prototypes
 
 
 def test_worked_example():
     # An object at 0.5 between prototypes at -1 and 1, with delta = 5.
     model = ccm_model(FocalSets.full(2), gamma=1.0, beta=2.0, delta=5.0)
-    where = places(np.array([[-1.0], [1.0]]), None, model)
+    sets = set_prototypes(np.array([[-1.0], [1.0]]), None, model)
     X = np.array([[0.5]])
-    assert_allclose(costs(X, where, model)[:, 0], [25, 2.25, 0.25, 11 / 12])
+    assert_allclose(prototype_costs(X, sets, model)[:, 0], [25, 2.25, 0.25, 11 / 12])
     expected = [0.00717443, 0.07971592, 0.71744329, 0.19566635]
-    assert_allclose(masses(X, where, model)[0], expected, atol=5e-9)
+    assert_allclose(prototype_masses(X, sets, model)[0], expected, atol=5e-9)
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.5, 1.0, 10.0]))
@@ -26,7 +26,7 @@ def test_distance_is_the_published_mean(seed, gamma):
     X, centers = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
     focal_sets = FocalSets.full(4, empty=False)
     model = ccm_model(focal_sets, gamma, 2.0, 1.0)
-    actual = costs(X, places(centers, None, model), model)
+    actual = prototype_costs(X, set_prototypes(centers, None, model), model)
     for j, subset in enumerate(focal_sets):
         chosen = centers[list(subset)]
         single = ((X[:, None] - chosen) ** 2).sum(axis=2).sum(axis=1)

@@ -15,7 +15,7 @@ from credalis.cluster.prototypes._cecm_masses import (
 )
 from credalis.constraints import check_constraints, random_pairs
 from credalis.datasets import load_butterfly
-from credalis.objectives._prototypes import costs, ecm_model, places
+from credalis.objectives import ecm_model, prototype_costs, set_prototypes
 
 START = [[-3, 0], [3, 0]]
 
@@ -147,7 +147,9 @@ def test_loss_is_the_objective_of_the_partition(blobs, kind, metric):
     cecm.fit(X, must_link=must_link, cannot_link=cannot_link)
     focal_sets, masses = cecm.focal_sets_, cecm.partition_.masses
     model = ecm_model(focal_sets, 1.0, 2.0, cecm.delta_)
-    cost = costs(X, places(cecm.centers_, cecm.metrics_, model), model)
+    cost = prototype_costs(
+        X, set_prototypes(cecm.centers_, cecm.metrics_, model), model
+    )
     expected = 0.7 / (len(X) * len(focal_sets)) * (masses.T**2 * cost).sum()
     expected += direct_penalty(kind, 0.3, must_link, cannot_link, focal_sets, masses)
     assert cecm.loss_ == pytest.approx(expected, rel=1e-10)
@@ -214,7 +216,7 @@ def test_objective_of_the_reference_program(reference):
     X, masses = load_butterfly().data, np.array(values["mass"])
     focal_sets = FocalSets.full(2)
     model = ecm_model(focal_sets, 1.0, 2.0, 10.0)
-    cost = costs(X, places(np.array(values["g"]), None, model), model)
+    cost = prototype_costs(X, set_prototypes(np.array(values["g"]), None, model), model)
     ecm = 0.5 * (masses.T**2 * cost).sum() / masses.size
     pairs = direct_penalty("reference", 0.5, must_link, cannot_link, focal_sets, masses)
     # What the program reports leaves out the cost of the empty set.

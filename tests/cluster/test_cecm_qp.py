@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
-from credalis.cluster.prototypes._cecm_qp import separable_simplex_qp
+from credalis.cluster.prototypes._cecm_masses import separable_simplex_qp
 
 N_COLUMNS = 4
 quadratics = arrays(np.float64, (3, N_COLUMNS), elements=st.floats(1e-6, 1e6))

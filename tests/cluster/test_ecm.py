@@ -12,7 +12,12 @@ from credalis import ECM, CredalPartition, FocalSets
 from credalis.cluster._framework._solution import Solution
 from credalis.datasets import load_butterfly
 from credalis.exceptions import CollapseWarning, OutlierWarning
-from credalis.objectives._prototypes import costs, ecm_model, masses, places
+from credalis.objectives import (
+    ecm_model,
+    prototype_costs,
+    prototype_masses,
+    set_prototypes,
+)
 from helpers import assert_decreasing, assert_valid_partition, focal_set_lists
 
 
@@ -87,7 +92,7 @@ def test_reference_program_predicts_the_same(reference):
     values = reference("ecm_predict.json")
     X, centers = np.array(values["newdata"], dtype=float), np.array(values["g"])
     model = ecm_model(FocalSets.full(4), alpha=1.0, beta=2.0, delta=10.0)
-    predicted = masses(X, places(centers, None, model), model)
+    predicted = prototype_masses(X, set_prototypes(centers, None, model), model)
     assert_allclose(predicted, values["mass"], rtol=1e-12)
 
 
@@ -153,7 +158,7 @@ def test_objective_never_increases(problem):
 def test_loss_is_the_objective_of_the_partition_and_the_centers(blobs):
     ecm = ECM(3, alpha=1.5, beta=1.7, random_state=0).fit(blobs)
     model = ecm_model(ecm.focal_sets_, 1.5, 1.7, ecm.delta_)
-    cost = costs(blobs, places(ecm.centers_, None, model), model)
+    cost = prototype_costs(blobs, set_prototypes(ecm.centers_, None, model), model)
     objective = (ecm.partition_.masses.T**1.7 * cost).sum()
     assert ecm.loss_ == pytest.approx(objective, rel=1e-12)
 

@@ -11,19 +11,16 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from credalis import ECMdd, FocalSets
-from credalis.cluster.relational._single_medoids import (
+from credalis.cluster.relational._ecmdd_prototypes import (
     SingleMedoids,
-    set_medoids,
-    single_distances,
-    single_update,
-)
-from credalis.cluster.relational._weighted_medoids import (
     WeightedMedoids,
     cluster_weights,
     set_weights,
+    single_distances,
 )
+from credalis.cluster.relational._medoid_descent import set_medoids, single_update
 from credalis.exceptions import CollapseWarning, ExperimentalWarning
-from credalis.objectives._mass_costs import mass_weights, masses_from_costs, set_costs
+from credalis.objectives import mass_weights, masses_from_costs, set_costs
 from helpers import assert_decreasing
 
 pytestmark = pytest.mark.filterwarnings(

@@ -14,9 +14,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import credalis
 from credalis import EVCLUS, NNEVCLUS, CredalPartition, FocalSets
-from credalis.cluster import _evclus_problem as problems
-from credalis.cluster import _evclus_solve as solving
 from credalis.cluster._inputs._geometry import Geometry
+from credalis.cluster.evclus import _problem as problems
+from credalis.cluster.evclus import _solve as solving
 from credalis.cluster.evclus._rows import descend, optimality_gap, sweep
 from credalis.cluster.nnevclus._seeds import fixed_seeds
 from credalis.constraints import random_pairs

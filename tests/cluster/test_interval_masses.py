@@ -112,7 +112,7 @@ def test_vacuous_intervals_give_vacuous_masses():
 
 
 def test_large_blocks_end_where_single_rows_do(reference, monkeypatch):
-    from credalis.cluster import _interval_masses
+    from credalis.cluster.bootstrap import _interval_masses
 
     expected = reference("bootclus_mass_from_P.json")
     bounds = np.array(expected["lower"]), np.array(expected["upper"])

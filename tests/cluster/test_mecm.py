@@ -10,14 +10,14 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from credalis import MECM, FocalSets
-from credalis.cluster.relational._median import (
+from credalis.cluster.relational._mecm_prototypes import (
     MedianMedoids,
     median_distances,
     set_separations,
     total_differences,
 )
 from credalis.exceptions import ExperimentalWarning
-from credalis.objectives._mass_costs import mass_weights, masses_from_costs, set_costs
+from credalis.objectives import mass_weights, masses_from_costs, set_costs
 from helpers import assert_decreasing
 
 pytestmark = pytest.mark.filterwarnings(

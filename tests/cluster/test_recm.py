@@ -12,11 +12,11 @@ from credalis import ECM, RECM, FocalSets
 from credalis.cluster.relational._recm import recm_coefficients, recm_costs
 from credalis.datasets import load_butterfly
 from credalis.exceptions import CollapseWarning
-from credalis.objectives._prototypes import (
-    costs,
+from credalis.objectives import (
     ecm_model,
-    moments,
-    places,
+    prototype_costs,
+    prototype_moments,
+    set_prototypes,
     updated_centers,
 )
 from helpers import assert_decreasing, assert_valid_partition, focal_set_lists
@@ -134,7 +134,9 @@ def test_distances_and_coefficients_are_those_of_ecm(problem):
 
     start = equal @ X
     model = ecm_model(focal_sets, alpha, 2.0, 3.0)
-    sums = moments(X, np.sqrt(weights).T, places(start, None, model), model)
+    sums = prototype_moments(
+        X, set_prototypes(start, None, model), model, np.sqrt(weights).T
+    )
     centers = updated_centers(sums, model, start, None)
     assert_allclose(coefficients @ X, centers, atol=1e-8)
 
@@ -142,7 +144,7 @@ def test_distances_and_coefficients_are_those_of_ecm(problem):
     relational = recm_costs(
         products, coefficients @ products.T, focal_sets, alpha, 3.0, floor=0.0
     )
-    expected = costs(X, places(centers, None, model), model)
+    expected = prototype_costs(X, set_prototypes(centers, None, model), model)
     assert_allclose(relational, expected, atol=1e-8)
 
 
@@ -200,7 +202,7 @@ def test_loss_is_the_objective_of_the_partition(blobs):
     recm = RECM(3, alpha=1.5, beta=1.7, random_state=0).fit(blobs)
     centers = recm.coefficients_ @ blobs
     model = ecm_model(recm.focal_sets_, 1.5, 1.7, recm.delta_)
-    by_set = costs(blobs, places(centers, None, model), model)
+    by_set = prototype_costs(blobs, set_prototypes(centers, None, model), model)
     objective = (recm.partition_.masses.T**1.7 * by_set).sum()
     assert recm.loss_ == pytest.approx(objective, rel=1e-9)
 

@@ -33,6 +33,7 @@ from credalis.cluster.prototypes._cecm import CECM as CECM
 
 # isort: on
 
+# Of the framework's names the last two are for the rest of the package.
 __all__ = [
     "BaseCredalClusterer",
     "estimator_classes",

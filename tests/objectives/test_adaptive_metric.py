@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from credalis.cluster.prototypes._adaptive_metric import MetricSpace
+from credalis.objectives import MetricSpace
 
 seeds = st.integers(0, 1000)
 

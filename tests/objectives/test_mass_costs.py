@@ -5,12 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from credalis import FocalSets
-from credalis.objectives._mass_costs import (
-    mass_weights,
-    masses_from_costs,
-    row_blocks,
-    set_costs,
-)
+from credalis.objectives import mass_weights, masses_from_costs, row_blocks, set_costs
 
 FULL = FocalSets.full(2)
 

@@ -7,16 +7,15 @@ from numpy.testing import assert_allclose
 from credalis import FocalSets
 from credalis.cluster.prototypes._bcm import bcm_model
 from credalis.cluster.prototypes._ccm import ccm_model
-from credalis.objectives._mass_costs import masses_from_costs
-from credalis.objectives._prototypes import (
+from credalis.objectives import (
     cluster_scatters,
-    costs,
     ecm_centers,
     ecm_model,
-    masses,
-    moments,
-    places,
-    sweep,
+    masses_from_costs,
+    prototype_costs,
+    prototype_masses,
+    prototype_moments,
+    set_prototypes,
     updated_centers,
 )
 from helpers import central_differences, focal_set_lists
@@ -81,24 +80,24 @@ def direct_costs(model, X, centers, metrics):
 @given(problems())
 def test_costs_are_the_definition(problem):
     model, X, centers, metrics, _ = problem
-    where = places(centers, metrics, model)
+    sets = set_prototypes(centers, metrics, model)
     expected = direct_costs(model, X, centers, metrics)
-    assert_allclose(costs(X, where, model), expected, rtol=1e-10, atol=1e-14)
+    assert_allclose(prototype_costs(X, sets, model), expected, rtol=1e-10, atol=1e-14)
 
 
 @settings(max_examples=40)
 @given(problems())
-def test_sweep_sums_over_the_best_masses(problem):
+def test_moments_sum_over_the_best_masses(problem):
     model, X, centers, metrics, _ = problem
-    where = places(centers, metrics, model)
+    sets = set_prototypes(centers, metrics, model)
     cost = direct_costs(model, X, centers, metrics)
     best = masses_from_costs(cost, model.beta)
-    assert_allclose(masses(X, where, model), best.T, atol=1e-10)
+    assert_allclose(prototype_masses(X, sets, model), best.T, atol=1e-10)
     weights = best**model.beta
-    sums = sweep(X, where, model)
+    sums = prototype_moments(X, sets, model)
     assert sums.loss == pytest.approx((weights * cost).sum())
     assert_allclose(sums.weight_sums, weights.sum(axis=1), rtol=1e-9, atol=1e-12)
-    apart = X - where.barycenters[:, None, :]
+    apart = X - sets.barycenters[:, None, :]
     expected = (weights[:, :, None] * apart).sum(axis=1)
     assert_allclose(sums.deviations, expected, atol=1e-10)
     if metrics is not None:
@@ -110,11 +109,11 @@ def test_sweep_sums_over_the_best_masses(problem):
 @given(problems())
 def test_sums_of_two_halves_add_up(problem):
     model, X, centers, metrics, _ = problem
-    where = places(centers, metrics, model)
-    whole = sweep(X, where, model)
+    sets = set_prototypes(centers, metrics, model)
+    whole = prototype_moments(X, sets, model)
     some, others = X[:5], X[5:]
-    parts = sweep(some, where, model) + moments(
-        others, masses(others, where, model), where, model
+    parts = prototype_moments(some, sets, model) + prototype_moments(
+        others, sets, model, prototype_masses(others, sets, model)
     )
     assert parts.loss == pytest.approx(whole.loss)
     assert_allclose(parts.weight_sums, whole.weight_sums, rtol=1e-9, atol=1e-12)
@@ -132,9 +131,13 @@ def test_centers_are_where_the_gradient_vanishes(problem):
     given_masses = rng.dirichlet(np.ones(len(model.focal_sets)), size=len(X))
 
     def objective(centers):
-        return moments(X, given_masses, places(centers, metrics, model), model).loss
+        return prototype_moments(
+            X, set_prototypes(centers, metrics, model), model, given_masses
+        ).loss
 
-    sums = moments(X, given_masses, places(start, metrics, model), model)
+    sums = prototype_moments(
+        X, set_prototypes(start, metrics, model), model, given_masses
+    )
     centers = updated_centers(sums, model, start, metrics)
     assert objective(centers) <= objective(start) * (1 + 1e-12)
     slopes = central_differences(objective, centers, 1e-5)
@@ -147,7 +150,9 @@ def test_scatters_follow_the_prototypes(problem):
     model, X, start, metrics, rng = problem
     assume(metrics is not None)
     given_masses = rng.dirichlet(np.ones(len(model.focal_sets)), size=len(X))
-    sums = moments(X, given_masses, places(start, metrics, model), model)
+    sums = prototype_moments(
+        X, set_prototypes(start, metrics, model), model, given_masses
+    )
     moved = start + rng.normal(size=start.shape)
     scatters = cluster_scatters(sums, model, start, moved)
 
@@ -165,7 +170,9 @@ def test_cluster_that_lost_all_its_mass_keeps_its_prototype():
     X = np.array([[0.0], [1.0], [2.0]])
     all_in_the_first = np.tile([0.0, 1.0, 0.0], (3, 1))
     previous = np.array([[5.0], [9.0]])
-    sums = moments(X, all_in_the_first, places(previous, None, model), model)
+    sums = prototype_moments(
+        X, set_prototypes(previous, None, model), model, all_in_the_first
+    )
     centers = updated_centers(sums, model, previous, None)
     assert_allclose(centers, [[1.0], [9.0]], atol=1e-12)
 
@@ -174,7 +181,9 @@ def test_centers_of_ecm_from_plain_sums(rng):
     model = ecm_model(FocalSets.full(3), 1.5, 2.0, 1.0)
     X, previous = rng.normal(size=(20, 2)), rng.normal(size=(3, 2))
     given_masses = rng.dirichlet(np.ones(8), size=20)
-    sums = moments(X, given_masses, places(previous, None, model), model)
+    sums = prototype_moments(
+        X, set_prototypes(previous, None, model), model, given_masses
+    )
     weights = given_masses.T**2
     centers = ecm_centers(
         weights.sum(axis=1), weights @ X, model.focal_sets, 1.5, previous
@@ -186,9 +195,11 @@ def test_blocks_change_nothing(rng):
     model = ecm_model(FocalSets.full(3), 1.0, 2.0, 5.0)
     X, centers = rng.normal(size=(10_000, 2)), rng.normal(size=(3, 2))
     for metrics in (None, positive_definite(rng, 3)):
-        where = places(centers, metrics, model)
-        whole = sweep(X, where, model)
-        halves = sweep(X[:3000], where, model) + sweep(X[3000:], where, model)
+        sets = set_prototypes(centers, metrics, model)
+        whole = prototype_moments(X, sets, model)
+        halves = prototype_moments(X[:3000], sets, model) + prototype_moments(
+            X[3000:], sets, model
+        )
         assert whole.loss == pytest.approx(halves.loss, rel=1e-12)
         assert_allclose(
             updated_centers(whole, model, centers, metrics),
