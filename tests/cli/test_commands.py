@@ -239,10 +239,13 @@ class TestAccidents:
         assert err == b""
 
     def test_no_permission_to_read(self, run, csv, monkeypatch):
-        def deny(path, mode="r", *args, **kwargs):
-            raise PermissionError(13, "Permission denied", str(path))
+        def deny(path, *args, **kwargs):
+            if str(path) == csv:
+                raise PermissionError(13, "Permission denied", str(path))
+            return allow(path, *args, **kwargs)
 
-        monkeypatch.setattr("credalis.tables._table.open", deny, raising=False)
+        allow = open
+        monkeypatch.setattr("builtins.open", deny)
         error = run("cluster", csv, "-c", "2", *GOOD).error
         assert error == "flowers.csv: permission denied"
 
