@@ -64,8 +64,8 @@ default="auto"
     metric : str, callable or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "precomputed" if X is a square matrix of
-        dissimilarities, or a transformer in whose space Euclidean distances are taken;
-        it is cloned and fitted with the side information it can use.
+        dissimilarities, or a transformer in whose space Euclidean distances are taken.
+        A transformer is cloned and fitted with the side information it can use.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
@@ -114,13 +114,15 @@ default="auto"
         Number of starts, of which the best is kept; "auto" is 5 up to 1000 objects, and
         1 above or if the start is given.
     max_iter : int, default=1000
-        Largest number of sweeps, or of steps of "gradient", of a start.
+        Largest number of iterations of one start. An iteration is a sweep over the
+        objects, or a step of "gradient".
     tol : float, default=1e-6
         Relative decrease of L below which a start ends.
     n_jobs : int, default=None
-        Number of starts run at the same time. It does not change the result.
+        Number of starts run at the same time, as in joblib. It does not change the
+        result.
     random_state : int, RandomState instance or None, default=None
-        Seed.
+        Seed of the starts. Pairs that are sampled depend on it, too.
     verbose : int, default=0
         1 shows a progress bar on standard error.
 
