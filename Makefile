@@ -4,13 +4,29 @@ VENV := .venv
 # Windows keeps the programs of a virtual environment elsewhere.
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test test-slow test-oldest lint format types bench images clean
+.PHONY: help demo test check-fast test-slow test-oldest lint types format bench images clean
+
+help:
+	@echo "make demo         a first look: clusters built-in data, writes report.html"
+	@echo "make test         everything that must pass: lint, types, all tests"
+	@echo "make check-fast   lint, types, and the tests of what changed since main"
+	@echo "make test-slow    the tests that take minutes"
+	@echo "make test-oldest  the tests with the oldest supported dependencies"
+	@echo "make lint         the linter alone"
+	@echo "make types        the type checker alone"
+	@echo "make format       puts the code in shape"
+	@echo "make bench        ratios against named baselines, as a table and as JSON"
+	@echo "make images       draws the pictures of the README again"
+	@echo "make clean        removes what the other targets have made"
 
 demo: $(VENV)/.demo
 	$(BIN)/credalis demo
 
 test: lint types
 	$(BIN)/python -m pytest -n auto
+
+check-fast: lint types
+	$(BIN)/python tests/changed.py
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m slow

@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.harness import Skipped, benchmark_data, compare
 from credalis import NNEVCLUS, FocalSets
 from credalis.cluster.nnevclus._network import network_for
-from credalis.cluster.nnevclus._problem import prepare
 from credalis.cluster.nnevclus._settings import Settings
+from credalis.cluster.nnevclus._start import prepare
 from credalis.dissimilarity import decay_rate
 from credalis.network import BlockTrainer
 from credalis.optimize import Adam

@@ -1,6 +1,7 @@
 """Imports go one way: a module imports only from lower layers."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,11 @@ import pytest
 import credalis
 
 ROOT = Path(credalis.__file__).parent
+CONTRIBUTING = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
+# From the lowest layer to the highest; CONTRIBUTING.md shows the same as a table.
 LAYERS = [
-    {"exceptions", "_checks", "_files", "_progress"},
+    {"exceptions", "_checks", "_files", "_html", "_progress"},
     {"_warnings"},
     {
         "belief",
@@ -23,7 +26,7 @@ LAYERS = [
     },
     {"checkpoints", "partition", "sources"},
     {"objectives", "peaks", "metric_learning"},
-    {"network"},
+    {"_drawing", "network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},
     {"_predictions", "tabular"},
@@ -45,6 +48,7 @@ OPTIONAL = {
     "onnx",
     "onnxruntime",
     "dask",
+    "jinja2",
     "plotly",
 }
 
@@ -54,6 +58,10 @@ TORCH = "credalis.network._torch"
 # The commands are declared with click, so that their modules cannot do without it; the
 # package itself imports them only when a command runs, and says what is missing.
 HOSTS = {"cli": {"click", "pyarrow"}}
+
+# Rooms that the rest of their subpackage builds on: they import nothing else of it.
+FOUNDATIONS = ["cli/_shared", "reproduce/_framework"]
+COMMANDS = sorted((ROOT / "cli").glob("_[a-z]*.py"))
 
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 
@@ -105,6 +113,47 @@ def test_module_imports_only_from_lower_layers(path):
             continue
         assert parts[1] in LEVEL, f"{name} imports {imported} from the top package"
         assert LEVEL[parts[1]] < LEVEL[name], f"{name} imports {imported}"
+
+
+def test_what_displays_share_with_others_is_in_a_room_of_its_own():
+    for path in MODULES:
+        if subject(path) != "plots":
+            for imported, _ in imported_names(ast.parse(path.read_text())):
+                assert not imported.startswith("credalis.plots._"), path
+
+
+def test_what_a_report_says_does_not_depend_on_how_it_is_drawn():
+    for path in (ROOT / "report" / "_content").glob("*.py"):
+        for imported, _ in imported_names(ast.parse(path.read_text())):
+            assert not imported.startswith(("credalis.report._charts", "plotly")), path
+
+
+@pytest.mark.parametrize("room", FOUNDATIONS)
+def test_foundation_imports_nothing_else_of_its_subpackage(room):
+    subpackage, name = room.split("/")
+    paths = sorted((ROOT / room).rglob("*.py"))
+    assert paths
+    for path in paths:
+        for imported, _ in imported_names(ast.parse(path.read_text("utf-8"))):
+            parts = imported.split(".")
+            if parts[:2] == ["credalis", subpackage]:
+                assert parts[2:3] == [name], f"{path} imports {imported}"
+
+
+def test_commands_do_not_import_each_other():
+    assert len(COMMANDS) > 5
+    names = {f"credalis.cli.{path.stem}" for path in COMMANDS}
+    for path in COMMANDS:
+        found = {name for name, _ in imported_names(ast.parse(path.read_text("utf-8")))}
+        # The group has all of them.
+        assert path.stem == "_main" or not found & names, path
+
+
+def test_contributors_read_the_same_layers():
+    text = CONTRIBUTING.read_text("utf-8")
+    table = text[text.index("| layer | modules |") :].split("\n\n")[0]
+    shown = [set(re.findall("`([^`]+)`", line)) for line in table.splitlines()[2:]]
+    assert shown == LAYERS
 
 
 def test_belief_needs_only_numpy():

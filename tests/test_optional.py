@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-BLOCKED = ("torch", "onnx", "onnxruntime", "dask", "distributed", "pyarrow")
+BLOCKED = (
+    "torch",
+    "onnx",
+    "onnxruntime",
+    "dask",
+    "distributed",
+    "jinja2",
+    "plotly",
+    "pyarrow",
+)
 
 
 HIDE = f"""
@@ -44,6 +53,7 @@ def test_errors_name_the_extra_and_the_rest_works(tmp_path):
         X[::2] += 8
         model = credalis.NNEVCLUS(2, n_init=1, random_state=0).fit(X)
         assert len(set(model.labels_)) == 2
+        assert "<table>" in model.partition_._repr_html_()
         model.save({str(tmp_path / "model.credalis")!r})
         assert credalis.load({str(tmp_path / "model.credalis")!r}).predict(X).any()
         import credalis.distributed, credalis.io, credalis.streaming
@@ -55,6 +65,7 @@ def test_errors_name_the_extra_and_the_rest_works(tmp_path):
             lambda: model.to_onnx({str(tmp_path / "model.onnx")!r}),
             lambda: credalis.io.open_table({str(tmp_path / "rows.parquet")!r}),
             lambda: credalis.io.predict_table(model, X, "rows.parquet"),
+            lambda: credalis.report(model, X, {str(tmp_path / "report.html")!r}),
         ):
             try:
                 call()
@@ -65,6 +76,7 @@ def test_errors_name_the_extra_and_the_rest_works(tmp_path):
         "engine='torch' needs PyTorch: pip install credalis[torch]",
         "to_onnx needs the package onnx: pip install credalis[onnx]",
         *2 * ['tables in files need pyarrow: pip install "credalis[parquet]"'],
+        "report needs plotly: pip install 'credalis[report]'",
     ]
     assert [path.name for path in tmp_path.iterdir()] == ["model.credalis"]
 

@@ -87,7 +87,7 @@ def test_import_loads_no_optional_package():
         "import sys, sklearn.cluster; before = set(sys.modules)\n"
         "import credalis\n"
         "optional = {'matplotlib', 'pandas', 'polars', 'torch', 'onnx', 'dask', "
-        "'plotly', 'click', 'pyarrow'}\n"
+        "'plotly', 'jinja2', 'click', 'pyarrow'}\n"
         "new = {name.split('.')[0] for name in set(sys.modules) - before}\n"
         "print(sorted(new & optional))"
     )

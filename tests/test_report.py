@@ -30,11 +30,13 @@ from credalis import (
     FocalSets,
     report,
 )
+from credalis._drawing.palette import BASE_COLORS
 from credalis.datasets import make_four_class
 from credalis.peaks import delta_bel
-from credalis.report import _diagrams, _page, _picture
+from credalis.plots import ShepardDisplay
 
 pytest.importorskip("plotly")
+pytest.importorskip("jinja2")
 
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 HOSTILE = [
@@ -107,6 +109,11 @@ class Page(HTMLParser):
     def has_chart(self, name):
         return f"figure-{name}" in self.data
 
+    @property
+    def cards(self):
+        """What distinguishes each cluster."""
+        return re.findall("what distinguishes it</dt><dd>(.*?)</dd>", self.text)
+
     def hover_texts(self, name="picture"):
         return [
             text
@@ -139,7 +146,7 @@ def strings_in(data):
 @pytest.fixture(autouse=True)
 def _no_library_inside(monkeypatch):
     """Megabytes of plotly.js would only slow these tests down."""
-    monkeypatch.setattr(_page, "_plotly_script", lambda: "")
+    monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "")
 
 
 @pytest.fixture(scope="module")
@@ -252,8 +259,6 @@ def test_nothing_of_a_kind_is_said_in_words(reported):
 def test_picture_shows_every_object_once_in_the_colours_of_the_library(
     network, network_page
 ):
-    from credalis.plots._palette import BASE_COLORS
-
     model, X = network
     traces = network_page.objects()
     assert sorted(i for trace in traces for i in trace["customdata"]) == list(
@@ -305,26 +310,22 @@ def test_prototype_methods_have_no_shepard_diagram(fitted_page):
     assert names.count("prototype") == 1
 
 
-def test_clusters_say_what_distinguishes_them():
-    from credalis.report._profiles import profiles_of
-    from credalis.report._subject import subject_of
-
+def test_clusters_say_what_distinguishes_them(reported):
     X = np.zeros((90, 2))
     X[:30, 0] = 6.0
     X[:, 1] = np.arange(90) % 3
     words = ["red"] * 30 + ["blue"] * 60
     data = {"size": X[:, 0], "nothing": X[:, 1], "colour": words}
     labels = np.repeat([0, 1], [30, 60])
-    subject = subject_of(CredalPartition.from_labels(labels), X, None, data, None)
-    profiles = profiles_of(subject)
-    assert profiles.center.tolist() == [2.0, 1.0]
-    assert profiles.differences[0, 0] == pytest.approx(4 / X[:, 0].std())
-    assert profiles.describe(0) == (
+    page = reported(CredalPartition.from_labels(labels), X, data=data)
+    assert page.cards[0] == (
         f"very high size (6.0, all: 2.0); colour red (100{NARROW_SPACE}%, all: "
         f"33{NARROW_SPACE}%)"
     )
-    assert profiles.describe(1).startswith("low size (0.0, all: 2.0); colour blue")
-    assert profiles.unusual(0) == ""
+    assert page.cards[1].startswith("low size (0.0, all: 2.0); colour blue")
+    differences = page.figure("profiles")["data"][0]["z"]
+    assert differences[0][0] == pytest.approx(4 / X[:, 0].std(), abs=0.006)
+    assert differences[1] == [0.0, 0.0]
 
 
 def test_outliers_do_not_count_in_the_profiles(reported):
@@ -424,9 +425,9 @@ def test_pairs_of_the_shepard_diagram_are_counted(
     counts = network_page.figure("shepard")["data"][0]["text"]
     texts = [text.replace(NARROW_SPACE, "") for row in counts for text in row]
     assert sum(map(int, texts)) == 19_900
-    make = _diagrams.ShepardDisplay.from_estimator
+    make = ShepardDisplay.from_estimator
     monkeypatch.setattr(
-        _diagrams.ShepardDisplay,
+        ShepardDisplay,
         "from_estimator",
         lambda *data, **options: make(*data, n_pairs=50, **options),
     )
@@ -440,13 +441,13 @@ def test_dissimilarities_given_to_fit_are_taken(reported, monkeypatch):
     given = pdist(X, "cityblock")
     model = quick().fit(X, dissimilarities=given)
     seen = []
-    make = _diagrams.ShepardDisplay.from_estimator
+    make = ShepardDisplay.from_estimator
 
     def spy(*data, **options):
         seen.append(make(*data, **options))
         return seen[0]
 
-    monkeypatch.setattr(_diagrams.ShepardDisplay, "from_estimator", spy)
+    monkeypatch.setattr(ShepardDisplay, "from_estimator", spy)
     page = reported(model, X, dissimilarities=given)
     assert seen[0].stress == pytest.approx(model.stress_)
     assert ".fit(X, dissimilarities=D)" in page.words
@@ -573,7 +574,7 @@ def test_clusters_without_objects_are_counted(reported):
     partition = CredalPartition.from_labels([0, 0, 2], n_clusters=5)
     page = reported(partition, np.eye(3))
     assert page.text.count('<article class="card"') == 2
-    assert "3 without objects." in page.words
+    assert "3 clusters without objects." in page.words
 
 
 def test_many_focal_sets_are_shown_in_part(reported):
@@ -581,7 +582,7 @@ def test_many_focal_sets_are_shown_in_part(reported):
     masses = np.random.default_rng(0).dirichlet(np.ones(len(focal_sets)), 50)
     page = reported(CredalPartition(masses, focal_sets), four_class(50))
     assert len(page.figure("masses")["data"][0]["x"]) == 60
-    assert f"The 60 of {len(focal_sets)} sets with most mass." in page.words
+    assert f"Only the 60 of {len(focal_sets)} sets with most mass" in page.words
 
 
 def test_many_objects_are_sampled_and_the_page_says_so(tmp_path):
@@ -593,7 +594,7 @@ def test_many_objects_are_sampled_and_the_page_says_so(tmp_path):
     report(partition, X, tmp_path / "report.html")
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     shown = [i for trace in page.objects() for i in trace["customdata"]]
-    assert _picture.MAX_POINTS <= len(shown) <= _picture.MAX_POINTS + 80
+    assert 3000 <= len(shown) <= 3080
     assert len(page.data["places"]) == len(shown)
     for table in ("doubtful", "outliers"):
         for row in page.rows[table][1:]:
@@ -618,14 +619,20 @@ def test_thousands_are_set_apart(reported):
     assert f"1{NARROW_SPACE}200 objects in 2 clusters" in reported(partition, X).words
 
 
-def test_a_metric_in_python_has_a_lower_limit(reported, monkeypatch):
-    X = four_class(40)
-    model = quick(metric=lambda a, b: abs(a - b).max()).fit(X)
-    assert "random sample" not in reported(model, X).words
-    monkeypatch.setattr(_diagrams, "MAX_PEAK_OBJECTS_CALLABLE", 20)
-    page = reported(model, X)
-    assert "Computed from a random sample of 20 objects." in page.words
+def test_a_metric_in_python_has_a_lower_limit(reported):
+    class WithMetric:
+        partition_ = CredalPartition.from_labels(np.arange(501) % 2)
+        metric = staticmethod(lambda a, b: abs(a[0] - b[0]) + abs(a[1] - b[1]))
+
+        def get_params(self, deep=True):
+            return {"metric": self.metric}
+
+    page = reported(WithMetric(), four_class(501))
+    assert "Computed from a random sample of 500 objects." in page.words
     assert "Put in your own metric: the text is not code." in page.words
+    few = WithMetric()
+    few.partition_ = few.partition_[:40]
+    assert "random sample" not in reported(few, four_class(40)).words
 
 
 def test_settings_name_seed_versions_and_what_makes_the_result_again(network_page):
@@ -762,9 +769,15 @@ def test_parameters_are_escaped_and_cut(fitted, reported):
     assert "long" * 100 not in page.text
 
 
-def test_without_plotly_the_error_says_how_to_get_it(fitted, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
-    with pytest.raises(ImportError, match=r"pip install 'credalis\[report\]'"):
+@pytest.mark.parametrize(
+    ("module", "name"), [("plotly.graph_objects", "plotly"), ("jinja2", "Jinja2")]
+)
+def test_what_is_missing_is_named_with_the_extra(
+    module, name, fitted, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, module, None)
+    message = rf"needs? {name}: pip install 'credalis\[report\]'"
+    with pytest.raises(ImportError, match=message):
         report(*fitted, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
 

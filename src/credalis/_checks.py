@@ -192,3 +192,13 @@ def _bounds(
         if bound is not None
     ]
     return " " + " and ".join(parts) if parts else ""
+
+
+def check_lengths(lengths: NDArray[np.float64], metric: object) -> None:
+    """Refuse distances that are negative or not finite."""
+    is_good = (lengths >= 0) & (lengths < np.inf)
+    if not is_good.all():
+        raise ValueError(
+            f"distances by metric {metric!r} must be finite and >= 0, got "
+            f"{lengths[~is_good][0]}"
+        )

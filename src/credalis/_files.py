@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+# Stands for standard output in the place of a path.
+STDOUT = "-"
+
 
 @contextmanager
 def naming_errors(name: str) -> Iterator[None]:
@@ -47,3 +50,22 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where nothing can be written, before the work begins."""
+    if os.fspath(path) == STDOUT:
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file in it")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write in")
+    place = target if is_device(target) else target.parent
+    if not os.access(place, os.W_OK):
+        raise PermissionError(f"no permission to write in {target.parent}")
+
+
+def is_device(path: Path) -> bool:
+    """Whether it is a pipe or a device, which cannot be replaced by a new file."""
+    return path.exists() and not path.is_file() and not path.is_dir()

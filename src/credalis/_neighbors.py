@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 
-from credalis._checks import check_choice
+from credalis._checks import check_choice, check_lengths
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -30,16 +30,6 @@ def check_metric(metric: Any) -> None:
     """Refuse what is neither callable nor a metric that needs no parameters."""
     if not callable(metric):
         check_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - _PARAMETRIC))
-
-
-def check_lengths(lengths: Array, metric: Any) -> None:
-    """Refuse distances that are negative or not finite."""
-    is_good = (lengths >= 0) & (lengths < np.inf)
-    if not is_good.all():
-        raise ValueError(
-            f"distances by metric {metric!r} must be finite and >= 0, got "
-            f"{lengths[~is_good][0]}"
-        )
 
 
 def batches(n_rows: int, n_columns: int) -> Iterator[Indices]:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from credalis._files import check_writable
 from credalis.cluster._framework._solution import one_thread
 from credalis.partition import adopt
 from credalis.sources import ArraySource, Source, as_source, from_table
-from credalis.tables import Table, check_writable, output_format, write_table
+from credalis.tables import Table, output_format, write_table
 
 # Rows predicted and written together.
 _BATCH_ROWS = 2**16

@@ -9,7 +9,7 @@ import numpy as np
 
 from credalis import _archive
 from credalis._checks import check_number
-from credalis.tables import check_writable
+from credalis._files import check_writable
 
 __all__ = ["Checkpoint"]
 

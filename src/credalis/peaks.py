@@ -16,11 +16,10 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_array
 
-from credalis._checks import check_choice, check_integer, check_number
+from credalis._checks import check_choice, check_integer, check_lengths, check_number
 from credalis._neighbors import (
     EUCLIDEAN,
     batches,
-    check_lengths,
     check_metric,
     nearest_neighbors,
 )

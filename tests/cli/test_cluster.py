@@ -115,10 +115,10 @@ class TestAnswers:
         assert "2 clusters chosen: 2 clusters by" in result.err
         assert "peaks: 2" in result.err
 
-    def test_the_choice_of_a_large_table_rests_on_a_sample(self, run, csv, monkeypatch):
-        monkeypatch.setattr("credalis.cli._n_clusters.MAX_ROWS", 40)
-        result = run("cluster", csv, "-c", "2-3", *GOOD)
-        assert "on 40 of 60 rows" in result.err
+    def test_the_choice_of_a_large_table_rests_on_a_sample(self, run, tmp_path):
+        (tmp_path / "many.csv").write_text(flowers(n_rows=600))
+        result = run("cluster", "many.csv", "-c", "2-3", *GOOD)
+        assert "on 500 of 600 rows" in result.err
         assert result.code == 0
 
     def test_one_hot(self, run, csv):
@@ -204,7 +204,7 @@ class TestMissingValues:
     def test_dropped_rows_are_empty_in_the_output(self, run, gappy):
         options = ("--na", "?", "--missing", "drop", "-o", "m.csv", "--json")
         result = run(*gappy, *options)
-        assert "3 rows left out, missing values: 'a' 2, 'b' 1" in result.err
+        assert "3 of 23 rows left out because of missing values: 'a' 2" in result.err
         assert json.loads(result.out)["dropped"] == 3
         table = memberships("m.csv")
         assert table["id"][-4:] == ["r19", "r20", "r21", "r22"]
@@ -243,7 +243,9 @@ class TestSideInformation:
         (tmp_path / "must.csv").write_text("0,2\n0,60\n")
         options = ("--columns", "height,width", "-m", "CECM", "--must-link", "must.csv")
         error = run("cluster", csv, "-c", "2", *options).error
-        assert error == "must.csv, row 2: flowers.csv has no row '60' (they begin at 0)"
+        assert error == (
+            "must.csv, row 2: flowers.csv has no row '60' (rows are numbered from 0)"
+        )
 
     @pytest.mark.parametrize(
         ("option", "content", "message"),
@@ -279,7 +281,10 @@ class TestSideInformation:
         (tmp_path / "must.csv").write_text("f000,f002\n")
         without = run("cluster", csv, "-c", "2", *GOOD)
         assert without.code == 0
-        assert "warning: flowers.csv: 1 rows have an identifier" in without.err
+        assert (
+            "warning: flowers.csv: the identifiers in 'id' are not unique"
+            in without.err
+        )
         options = (*GOOD[:-1], "CECM", "--must-link", "must.csv")
         result = run("cluster", csv, "-c", "2", *options)
         assert result.code == 1
@@ -288,7 +293,7 @@ class TestSideInformation:
     def test_a_method_without_use_for_it_says_so(self, run, csv, tmp_path):
         (tmp_path / "must.csv").write_text("f000,f002\n")
         error = run("cluster", csv, "-c", "2", *GOOD, "--must-link", "must.csv").error
-        assert "ECM cannot use --must-link, NNEVCLUS" in error
+        assert "ECM cannot use --must-link; NNEVCLUS" in error
 
     def test_a_row_that_was_left_out(self, run, csv, tmp_path):
         with open(csv, "a") as stream:
@@ -304,8 +309,8 @@ class TestWrongUse:
         ("arguments", "message"),
         [
             (["cluster"], "Missing argument 'DATA'"),
-            (["cluster", "flowers.csv"], "say how many clusters with -c"),
-            (["cluster", "flowers.csv", "-c", "1"], "a number from 2 on"),
+            (["cluster", "flowers.csv"], "say how many clusters you want with -c"),
+            (["cluster", "flowers.csv", "-c", "1"], "a number of 2 or more"),
             (["cluster", "flowers.csv", "-c", "many"], "or auto, got 'many'"),
             (["cluster", "flowers.csv", "-c", "2", "-m", "k-means"], "k-means"),
             (["cluster", "flowers.csv", "-c", "2", "--sed", "1"], "--sed"),
@@ -407,7 +412,8 @@ class TestWrongUse:
         assert result.code == 0
         assert "all values of 'k' are equal" in result.err
         assert (
-            "column 'n' numbers the rows; if it identifies them: --id n" in result.err
+            "column 'n' numbers the rows; if it identifies them, use --id n"
+            in result.err
         )
 
     def test_warnings_of_the_method_are_lines(self, run, csv):

@@ -34,7 +34,7 @@ class TestPeaks:
     def test_a_sample_is_told(self, run, csv):
         options = ("--columns", "height,width", "--sample", "40", "--json", "-c", "3")
         result = run("peaks", csv, *options)
-        assert "looking at 40 rows, drawn at random" in result.err
+        assert "using 40 rows, drawn at random" in result.err
         values = json.loads(result.out)
         assert (values["looked_at"], values["rows"]) == (40, 60)
         assert len(values["centers"]) == 3
@@ -74,9 +74,11 @@ class TestCompare:
 
     def test_a_large_table_gets_the_quick_methods(self, run, csv, monkeypatch):
         monkeypatch.setattr("credalis.cli._compare._MAX_ROWS_FOR_ALL", 10)
-        monkeypatch.setattr("credalis.cli._compare._QUICK", ("ECM",))
         result = run("compare", csv, "-c", "2", "--columns", "height,width")
-        assert "60 rows: ECM; name others with --methods" in result.err
+        assert (
+            "60 rows: only NNEVCLUS, ECM, CCM, BCM are run; name others with --methods"
+            in result.err
+        )
 
 
 class TestCompletion:
@@ -119,7 +121,9 @@ class TestAccidents:
         command = ("cluster", csv, "-c", "2", *GOOD, "-q")
         result = run(*command)
         assert result.code == 1
-        assert result.error.startswith("unexpected ZeroDivisionError: oops; --debug")
+        assert result.error.startswith(
+            "unexpected ZeroDivisionError: oops; please report it"
+        )
         for debugging in ((*command, "--debug"), ("--debug", *command)):
             shown = run(*debugging).err
             assert "Traceback" in shown
@@ -140,10 +144,11 @@ class TestAccidents:
         def stop(*args, **kwargs):
             signal.raise_signal(signal.SIGINT)
 
-        where = "credalis.cli._outputs.membership_batch"
         if step == "fit":
-            where = "credalis.cluster.prototypes._ecm.ECM._solve"
-        monkeypatch.setattr(where, stop)
+            monkeypatch.setattr(ECM, "_solve", stop)
+        else:
+            where = "credalis.cli._shared._outputs.membership_batch"
+            monkeypatch.setattr(where, stop)
         result = run("cluster", csv, "-c", "2", *GOOD, "-o", "m.csv", "--model", "m")
         assert result.code == 130
         assert result.err.endswith("credalis: interrupted\n")

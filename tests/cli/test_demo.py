@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -66,7 +67,7 @@ def test_terminal_without_greek_letters_gets_a_question_mark(tmp_path):
         [sys.executable, "-c", code],
         capture_output=True,
         cwd=tmp_path,
-        env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "MPLBACKEND": "Agg"},
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
     )
     assert result.returncode == 0, result.stderr
     assert b"ambiguous objects" in result.stdout

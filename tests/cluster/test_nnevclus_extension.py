@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from credalis import NNEVCLUS, FocalSets
 from credalis.belief import plausibility
-from credalis.cluster._inputs._standardization import Standardization
+from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._extension import (
     _enlarged,
     _first_sets,

@@ -321,7 +321,7 @@ def test_processes_give_the_same_bits_as_threads(images):
 def test_many_pixels_are_standardised_block_by_block(images, monkeypatch):
     X, _ = images
     expected = module_model(max_iter=5).fit(X)
-    monkeypatch.setattr("credalis.cluster.nnevclus._problem.MAX_STORED", 10)
+    monkeypatch.setattr("credalis.cluster.nnevclus._start.MAX_STORED", 10)
     np.testing.assert_allclose(
         module_model(max_iter=5).fit(X).history_, expected.history_, rtol=1e-6
     )

@@ -5,9 +5,9 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
+from credalis._drawing.palette import cluster_colors
 from credalis.peaks import DeltaBel, delta_bel
 from credalis.plots import DeltaBelDisplay
-from credalis.plots._palette import cluster_colors
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given
 
 from credalis import CredalPartition, FocalSets
 from credalis.plots import MassDisplay
-from credalis.plots._mass_marks import averaged_rows, group_bounds, stacked
-from helpers import credal_partitions
 
 
 @pytest.fixture(scope="module")
@@ -44,38 +41,49 @@ def test_objects_by_mask_and_with_names(partition):
     assert display.object_names == ["row 3", "row 7"]
 
 
-@given(credal_partitions())
-def test_stacked_masses_fill_zero_to_one_without_overlap(partition):
-    display = MassDisplay.from_partition(partition, kind="bars")
-    bottoms = stacked(display)
-    for bottom, masses in zip(bottoms, display.masses, strict=True):
-        visible = np.flatnonzero(masses > 0)
-        order = visible[np.argsort(bottom[visible])]
-        ends = np.cumsum(masses[order])
-        np.testing.assert_allclose(bottom[order], ends - masses[order], atol=1e-9)
+def bar_of(partition, i):
+    """Lower and upper end of each focal set in the bar of one object."""
+    display = MassDisplay.from_partition(partition, kind="bars", objects=[i]).plot()
+    areas = display.ax_.collections[: len(partition.focal_sets)]
+    extents = [area.get_paths()[0].get_extents() for area in areas]
+    return np.array([(extent.y0, extent.y1) for extent in extents])
 
 
-def test_the_most_plausible_cluster_is_at_the_bottom_and_the_empty_set_on_top():
+def test_stacked_masses_fill_zero_to_one_without_overlap(rng, plt):
+    masses = rng.dirichlet(np.ones(8), size=5)
+    partition = CredalPartition(masses, FocalSets.full(3))
+    for i in range(5):
+        bottoms, tops = bar_of(partition, i).T
+        np.testing.assert_allclose(tops - bottoms, masses[i], atol=1e-9)
+        order = np.argsort(bottoms)
+        np.testing.assert_allclose(
+            bottoms[order], [0, *tops[order[:-1]]], rtol=0, atol=1e-9
+        )
+
+
+def test_the_most_plausible_cluster_is_at_the_bottom_and_the_empty_set_on_top(plt):
     partition = CredalPartition([[0.1, 0.2, 0.3, 0.4]], FocalSets.full(2))
-    np.testing.assert_allclose(
-        stacked(MassDisplay.from_partition(partition)), [[0.9, 0.3, 0.0, 0.5]]
-    )
+    bottoms = bar_of(partition, 0)[:, 0]
+    np.testing.assert_allclose(bottoms, [0.9, 0.3, 0.0, 0.5], atol=1e-9)
 
 
 @pytest.mark.parametrize("n_samples", [3, 400, 401, 1000, 20_000])
-def test_averaging_rows_keeps_the_mean(n_samples, rng):
+def test_many_objects_are_averaged_and_keep_their_mean(n_samples, rng, plt):
     masses = rng.dirichlet(np.ones(4), size=n_samples)
-    rows = averaged_rows(masses, 400)
+    partition = CredalPartition(masses, FocalSets.full(2))
+    image = MassDisplay.from_partition(partition).plot().ax_.images[0]
+    rows = np.asarray(image.get_array())
     assert len(rows) == min(n_samples, 400)
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)
     np.testing.assert_allclose(rows.mean(axis=0), masses.mean(axis=0), atol=5e-3)
 
 
-def test_bounds_of_runs():
-    starts, ends, groups = group_bounds(np.array([0, 0, 2, 3, 3, 3]))
-    assert starts.tolist() == [0, 2, 3]
-    assert ends.tolist() == [2, 3, 6]
-    assert groups.tolist() == [0, 2, 3]
+def test_names_of_groups_stand_at_their_middles(plt):
+    partition = CredalPartition.from_labels(np.repeat([0, 2, 3], [20, 10, 30]))
+    ax = MassDisplay.from_partition(partition).plot().ax_
+    assert ax.get_yticks().tolist() == [9.5, 24.5, 44.5]
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == ["cluster 0", "cluster 2", "cluster 3"]
 
 
 def test_heat_map_names_sets_and_groups(partition, plt):

@@ -3,7 +3,6 @@ import pytest
 
 from credalis import CredalPartition, FocalSets
 from credalis.plots import CredalPartitionDisplay
-from credalis.plots._scatter import point_size
 
 
 @pytest.fixture
@@ -75,13 +74,16 @@ def test_every_object_is_drawn(display, plt):
 
 
 def test_halves_have_the_colours_of_the_two_clusters(plt):
-    partition = CredalPartition.from_rough([[0, 0, 0]], [[1, 0, 1]])
-    ax = CredalPartitionDisplay.from_partition(partition, [[0, 0]]).plot().ax_
-    from credalis.plots._palette import cluster_colors
-
-    left, right, _ = ax.collections
-    np.testing.assert_allclose(left.get_facecolor()[0, :3], cluster_colors(3)[0])
-    np.testing.assert_allclose(right.get_facecolor()[0, :3], cluster_colors(3)[2])
+    lower = [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
+    upper = [[1, 0, 0], [0, 0, 1], [1, 0, 1]]
+    partition = CredalPartition.from_rough(lower, upper)
+    ax = CredalPartitionDisplay.from_partition(partition, np.eye(3)[:, :2]).plot().ax_
+    first, third, left, right, _ = (
+        each.get_facecolor()[:1, :3] for each in ax.collections
+    )
+    assert not np.allclose(first, third)
+    np.testing.assert_array_equal(left, first)
+    np.testing.assert_array_equal(right, third)
 
 
 def test_hulls_are_drawn_on_demand(display, plt):
@@ -179,11 +181,17 @@ def test_many_clusters_are_numbered_in_the_picture(rng, plt, legend_texts):
 
 
 def test_many_objects_are_small_and_rasterized(rng, plt):
-    X = rng.normal(size=(3000, 2))
-    partition = CredalPartition.from_labels(np.arange(3000) % 2)
-    ax = CredalPartitionDisplay.from_partition(partition, X).plot().ax_
-    assert all(collection.get_rasterized() for collection in ax.collections)
-    assert point_size(400) > point_size(3000) > point_size(100_000) > 0
+    sizes = []
+    for n_samples in (400, 3000, 10_000):
+        X = rng.normal(size=(n_samples, 2))
+        partition = CredalPartition.from_labels(np.arange(n_samples) % 2)
+        ax = CredalPartitionDisplay.from_partition(partition, X).plot().ax_
+        assert all(
+            collection.get_rasterized() == (n_samples > 2000)
+            for collection in ax.collections
+        )
+        sizes.append(ax.collections[0].get_sizes()[0])
+    assert sizes[0] > sizes[1] > sizes[2] > 0
 
 
 def test_an_empty_cluster_has_no_hull_and_is_named_so(rng, plt, legend_texts):

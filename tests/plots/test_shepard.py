@@ -11,8 +11,6 @@ from credalis import NNEVCLUS, CredalPartition, FocalSets
 from credalis.datasets import make_four_class
 from credalis.dissimilarity import transform
 from credalis.plots import ShepardDisplay
-from credalis.plots._pairs import choose_pairs, objects_of_pairs
-from credalis.plots._shepard import MAX_DOTS
 
 # Masses of ∅, {0}, {1} and {0, 1}.
 THREE = CredalPartition(
@@ -49,9 +47,12 @@ def test_three_objects_by_hand(form):
 
 @pytest.mark.parametrize("n_samples", [2, 3, 4, 17])
 def test_pairs_are_numbered_as_in_a_condensed_vector(n_samples):
-    numbers = choose_pairs(n_samples, 1000, 0)
-    pairs = objects_of_pairs(numbers, n_samples)
-    np.testing.assert_array_equal(pairs, np.column_stack(np.triu_indices(n_samples, 1)))
+    first, second = np.triu_indices(n_samples, 1)
+    display = ShepardDisplay.from_partition(
+        random_partition(n_samples), np.arange(len(first)), scale=2.0
+    )
+    np.testing.assert_array_equal(display.pairs, np.column_stack([first, second]))
+    np.testing.assert_array_equal(display.dissimilarities, np.arange(len(first)))
 
 
 def test_a_sample_of_pairs_is_distinct_and_seeded():
@@ -75,9 +76,12 @@ def test_a_sample_of_pairs_is_distinct_and_seeded():
 
 
 def test_every_pair_is_drawn_equally_often():
-    counts = np.zeros(15)
+    partition, counts = random_partition(6), np.zeros(15)
     for seed in range(600):
-        counts[choose_pairs(6, 5, seed)] += 1
+        display = ShepardDisplay.from_partition(
+            partition, np.arange(15), scale=2.0, n_pairs=5, random_state=seed
+        )
+        counts[display.dissimilarities.astype(int)] += 1
     assert np.abs(counts / 600 - 1 / 3).max() < 0.07
 
 
@@ -185,9 +189,9 @@ def test_few_pairs_are_dots_around_the_line(plt):
 
 
 def test_many_pairs_are_counted_in_hexagons(plt, legend_texts):
-    display = display_of(MAX_DOTS + 1).plot()
+    display = display_of(2001).plot()
     (hexagons,) = display.ax_.collections
-    assert hexagons.get_array().sum() == MAX_DOTS + 1
+    assert hexagons.get_array().sum() == 2001
     assert legend_texts(display.ax_) == ["κ = δ*"]
     assert display.figure_.axes[1].get_ylabel() == "pairs in a hexagon"
     display.figure_.canvas.draw()

@@ -57,7 +57,7 @@ def test_missing_data_are_no_error(run, tmp_path):
     ("arguments", "message"),
     [
         (["tables"], "NAME must be one of list, all, examples,"),
-        (["list", "examples"], "list stands alone, got list examples"),
+        (["list", "examples"], "list must stand alone, got list examples"),
         (["examples", "--n-jobs", "0"], "--n-jobs must be a number of processes"),
     ],
 )

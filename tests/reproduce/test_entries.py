@@ -2,28 +2,26 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from credalis.reproduce import EXPERIMENTS
-from credalis.reproduce._attribute import N_REPETITIONS
-from credalis.reproduce._attribute import findings as attribute_findings
-from credalis.reproduce._data import SETS
-from credalis.reproduce._dissimilarity import METHODS as RELATIONAL
-from credalis.reproduce._dissimilarity import findings as dissimilarity_findings
-from credalis.reproduce._dissimilarity import resolved
-from credalis.reproduce._explanations import (
+from credalis.reproduce._experiments._dissimilarity import METHODS as RELATIONAL
+from credalis.reproduce._experiments._dissimilarity import resolved
+from credalis.reproduce._experiments._explanations import (
     COSTS,
     DISSIMILARITY_EXPLANATIONS,
     EXPLANATIONS,
 )
-from credalis.reproduce._methods import (
+from credalis.reproduce._experiments._methods import (
     EXCEPTIONS,
     METHODS,
     attribute_setting,
     build,
 )
-from credalis.reproduce._published import published
-from credalis.reproduce._runner import Results
+from credalis.reproduce._framework._data import SETS
+from credalis.reproduce._framework._published import published
+from credalis.reproduce._framework._runner import Results
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -77,24 +75,26 @@ def test_each_published_cell_with_data_is_run():
             if value is None or SETS[title].name is None:
                 assert f"{title}-{method}-0" not in names
                 continue
-            n_runs = 1
-            if not attribute_setting(method, title).is_deterministic:
-                n_runs = N_REPETITIONS
+            is_deterministic = attribute_setting(method, title).is_deterministic
+            n_runs = 1 if is_deterministic else 3
             assert f"{title}-{method}-{n_runs - 1}" in names
             assert f"{title}-{method}-{n_runs}" not in names
             n_expected += n_runs
     assert len(names) == n_expected
 
 
-def test_each_published_cell_is_in_the_report():
-    attribute = attribute_findings(Results())
+def test_each_published_cell_is_in_the_report(tmp_path):
+    attribute, dissimilarity = (
+        EXPERIMENTS[name].show(Results(), False, tmp_path).findings
+        for name in ("attribute", "dissimilarity")
+    )
     n_printed = sum(
         value is not None
         for row in published()["ari_attribute"].values()
         for value in row.values()
     )
     assert len(attribute) == n_printed
-    assert len(dissimilarity_findings(Results())) == 20
+    assert len([each for each in dissimilarity if each.column in RELATIONAL]) == 20
     assert not any(each.is_compared for each in attribute)
 
 
@@ -122,10 +122,8 @@ def test_exceptions_explanations_and_costs_are_about_published_cells():
 
 
 def test_noise_distance_is_taken_from_the_matrix():
-    matrix = [[0.0, 4.0, 9.0], [4.0, 0.0, 1.0], [9.0, 1.0, 0.0]]
-    import numpy as np
-
+    matrix = np.array([[0.0, 4.0, 9.0], [4.0, 0.0, 1.0], [9.0, 1.0, 0.0]])
     squared = {"delta_quantile": 1.0, "squared": True}
-    assert resolved(squared, np.array(matrix))["delta"] == 3.0
-    plain = resolved({"delta_quantile": 0.5}, np.array(matrix))
+    assert resolved(squared, matrix)["delta"] == 3.0
+    plain = resolved({"delta_quantile": 0.5}, matrix)
     assert plain == {"delta": 4.0, "metric": "precomputed"}

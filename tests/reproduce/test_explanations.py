@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from credalis.metrics import adjusted_rand_index
 from credalis.peaks import delta_bel
-from credalis.reproduce._data import SETS, attributes
-from credalis.reproduce._methods import attribute_setting, build
+from credalis.reproduce._experiments._methods import attribute_setting, build
+from credalis.reproduce._framework._data import SETS, attributes
 
 pytestmark = pytest.mark.slow
 

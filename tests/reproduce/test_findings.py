@@ -2,8 +2,8 @@
 
 import pytest
 
-from credalis.reproduce._data import SETS, DataSet
-from credalis.reproduce._findings import (
+from credalis.reproduce._framework._data import SETS, DataSet
+from credalis.reproduce._framework._findings import (
     BETTER,
     NOT_AVAILABLE,
     NOT_COMPARABLE,
@@ -15,7 +15,11 @@ from credalis.reproduce._findings import (
     judge,
     share_good,
 )
-from credalis.reproduce._tables import agreement_finding, matrix_table, spread
+from credalis.reproduce._framework._tables import (
+    agreement_finding,
+    matrix_table,
+    spread,
+)
 
 RUNS = [{"ari": 0.8, "loss": 3.0}, {"ari": 0.9, "loss": 1.0}, {"ari": 0.7, "loss": 2.0}]
 

@@ -9,8 +9,9 @@ from functools import partial
 
 import pytest
 
-from credalis.reproduce._cells import Cell, Outcome, stored
-from credalis.reproduce._runner import run_cells
+from credalis.reproduce import EXPERIMENTS
+from credalis.reproduce._framework._cells import Cell, Outcome, stored
+from credalis.reproduce._framework._runner import run_cells
 
 PNG = b"\x89PNG not much of a picture"
 
@@ -100,6 +101,14 @@ def test_other_settings_are_another_cell(cells, tmp_path):
     assert run_cells([changed], tmp_path).values("fake", "cell 0") == {"double": 14}
 
 
+def test_finished_cells_outlive_a_move_of_their_file(cells, tmp_path, monkeypatch):
+    run_cells(cells, tmp_path / "out")
+    monkeypatch.setattr(doubled, "__module__", f"another.folder.{__name__}")
+    assert run_cells(cells, tmp_path / "out").n_kept == 3
+    monkeypatch.setattr(doubled, "__module__", "another.file")
+    assert run_cells(cells, tmp_path / "out").n_kept == 0
+
+
 def test_costly_cells_begin_first(cells, tmp_path):
     costly = [replace(cell, cost=n) for n, cell in enumerate(cells)]
     run_cells(costly, tmp_path)
@@ -146,9 +155,7 @@ def test_an_interrupted_cell_is_not_kept(cells, tmp_path):
 
 def test_processes_give_the_same(tmp_path):
     # A function of the library: processes cannot import this file.
-    from credalis.reproduce._examples import cells as examples
-
-    example = examples(True)[0]
+    example = EXPERIMENTS["examples"].cells(True)[0]
     cells = [replace(example, name=f"copy {n}") for n in range(3)]
     compute = partial(run_cells, cells)
     alone, together = compute(tmp_path / "a"), compute(tmp_path / "b", n_jobs=2)

@@ -8,70 +8,74 @@ from typing import Any
 import click
 
 from credalis._files import naming_errors
-from credalis.cli._console import Console
-from credalis.cli._data import Data, DataOptions, load_data
-from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._methods import (
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._data import Data, DataOptions, load_data
+from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._methods import (
     CLUSTERERS,
     DEFAULT,
     check_side_information,
     finds_n_clusters,
     make_estimator,
 )
-from credalis.cli._n_clusters import NumberOfClusters, choose_n_clusters
-from credalis.cli._options import (
+from credalis.cli._shared._n_clusters import NumberOfClusters, choose_n_clusters
+from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
+    checked_fields,
     column_options,
     data_argument,
     debug_option,
     examples,
+    fields_option,
     json_option,
     n_jobs_option,
     quiet_option,
     seed_option,
     together,
 )
-from credalis.cli._outputs import (
+from credalis.cli._shared._outputs import (
     check_outputs,
     check_report,
     write_memberships,
     write_report,
 )
-from credalis.cli._side_information import read_side_information
-from credalis.cli._tally import Tally
+from credalis.cli._shared._side_information import read_side_information
+from credalis.cli._shared._tally import Tally
 from credalis.cluster import BaseCredalClusterer
 from credalis.tables import output_format
-from credalis.tabular import FIELDS, TabularModel
-
-fields_option = click.option(
-    "--fields",
-    metavar="A,B,...",
-    default=None,
-    help=f"What the memberships hold: some of {', '.join(FIELDS)}.  [default: all]",
-)
+from credalis.tabular import TabularModel
 
 _output_options = together(
     click.option(
         "-o",
         "--output",
         type=PATH,
-        help="Memberships: .csv, .tsv (also .gz), .parquet, .feather, .npy; - is CSV "
-        "on standard output, and the summary goes to standard error.",
+        help="Where to write the memberships: .csv, .tsv (both also .gz), .parquet, "
+        ".feather or .npy; - writes CSV to standard output and the summary to standard "
+        "error.",
     ),
     fields_option,
-    click.option("--model", type=PATH, help="Model, for credalis predict."),
-    click.option("--report", type=PATH, help="Page about the result, HTML."),
+    click.option(
+        "--model", type=PATH, help="Where to save the model, for credalis predict."
+    ),
+    click.option(
+        "--report", type=PATH, help="Where to write an HTML page about the result."
+    ),
 )
 _side_options = together(
     click.option(
         "--labels",
         type=PATH,
-        help="Table of two columns: row and known label. Rows are identified as in "
-        "--id, without it by their number from 0.",
+        help="Table with two columns, row and known label. Rows are named by their "
+        "--id or, without --id, by their number, starting at 0.",
     ),
-    click.option("--must-link", type=PATH, help="Table of pairs in the same cluster."),
-    click.option("--cannot-link", type=PATH, help="Table of pairs in different ones."),
+    click.option(
+        "--must-link", type=PATH, help="Table of pairs of rows in the same cluster."
+    ),
+    click.option(
+        "--cannot-link", type=PATH, help="Table of pairs of rows in different clusters."
+    ),
 )
 
 
@@ -89,7 +93,7 @@ _side_options = together(
     "n_clusters",
     type=NumberOfClusters(),
     metavar="K|auto|A-B",
-    help="Number of clusters; auto chooses from 2 to 8, A-B from that range.",
+    help="Number of clusters; auto tries 2 to 8, A-B tries that range.",
 )
 @click.option(
     "-m",
@@ -104,7 +108,7 @@ _side_options = together(
     "parameters",
     metavar="KEY=VALUE",
     multiple=True,
-    help="Parameter of the method. Can be repeated.",
+    help="A parameter of the method. Can be repeated.",
 )
 @_output_options
 @column_options
@@ -125,7 +129,7 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
     console = Console(
         quiet=options["quiet"],
         as_json=options["as_json"],
-        is_taken=options["output"] == "-",
+        has_table_on_stdout=options["output"] == "-",
     )
     fields = checked_fields(options["fields"])
     _check_options(data, options)
@@ -162,20 +166,6 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
     _show(console, estimator, facts, options, time.perf_counter() - start)
 
 
-def checked_fields(text: str | None) -> list[str]:
-    """Names of fields of the memberships, or a usage error."""
-    if text is None:
-        return list(FIELDS)
-    fields = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = [name for name in fields if name not in FIELDS]
-    if unknown or not fields:
-        raise click.UsageError(
-            f"--fields must be some of {','.join(FIELDS)}, got {text!r}",
-            click.get_current_context(),
-        )
-    return fields
-
-
 def _check_options(data: str, options: dict[str, Any]) -> None:
     """Everything that can be wrong before the table is read."""
     outputs = {f"--{name}": options[name] for name in ("output", "model", "report")}
@@ -196,10 +186,12 @@ def _check_number(
 ) -> None:
     if finds_n_clusters(estimator):
         if n_clusters is not None:
-            raise ValueError(f"{method} finds the number of clusters itself: no -c")
+            raise ValueError(
+                f"{method} finds the number of clusters itself: leave out -c"
+            )
     elif n_clusters is None:
         raise click.UsageError(
-            "say how many clusters with -c, for example -c 4, or -c auto",
+            "say how many clusters you want with -c, for example -c 4, or use -c auto",
             click.get_current_context(),
         )
 
@@ -309,19 +301,19 @@ def _command_line(context: click.Context, data: str) -> str:
         is_given = source is click.core.ParameterSource.COMMANDLINE
         value = context.params.get(parameter.name or "")
         if parameter.name == "seed" or is_given:
-            words += _words(parameter, value)
+            words += _as_typed(parameter, value)
     return shlex.join(words)
 
 
-def _words(option: click.Option, value: Any) -> list[str]:
+def _as_typed(option: click.Option, value: Any) -> list[str]:
     """An option with its value as it is typed."""
     if option.is_flag:
         return [(option.opts if value else option.secondary_opts)[-1]]
     values = value if option.multiple else [value]
-    return [word for item in values for word in (option.opts[0], _typed(item))]
+    return [word for item in values for word in (option.opts[0], _text_of(item))]
 
 
-def _typed(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if isinstance(value, range):
         return f"{value[0]}-{value[-1]}"
     return str(value)

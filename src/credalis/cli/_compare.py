@@ -6,11 +6,11 @@ import click
 import numpy as np
 
 from credalis import _compare
-from credalis.cli._console import Console
-from credalis.cli._data import Data, DataOptions, load_data
-from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._methods import CLUSTERERS
-from credalis.cli._options import (
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._data import Data, DataOptions, load_data
+from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._methods import CLUSTERERS
+from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
     column_options,
@@ -22,7 +22,7 @@ from credalis.cli._options import (
     quiet_option,
     seed_option,
 )
-from credalis.cli._outputs import check_figure, check_outputs, write_figure
+from credalis.cli._shared._outputs import check_figure, check_outputs, write_figure
 from credalis.tables import as_text
 
 # Beyond so many rows, methods whose memory or time grows with n² are left out unless
@@ -33,7 +33,7 @@ _QUICK = ("NNEVCLUS", "ECM", "CCM", "BCM")
 
 @click.command(
     context_settings=SETTINGS,
-    short_help="Several methods side by side.",
+    short_help="Compare several methods side by side.",
     epilog=examples(
         "credalis compare flowers.csv -c 3 --truth species --methods ECM,EVCLUS",
     ),
@@ -51,18 +51,19 @@ _QUICK = ("NNEVCLUS", "ECM", "CCM", "BCM")
 @click.option(
     "--methods",
     metavar="A,B,...",
-    help=f"Some of {', '.join(_compare.METHODS)}.  [default: all; of more than "
-    f"{_MAX_ROWS_FOR_ALL} rows {', '.join(_QUICK)}]",
+    help=f"One or more of {', '.join(_compare.METHODS)}.  [default: all; with more "
+    f"than {_MAX_ROWS_FOR_ALL} rows, {', '.join(_QUICK)}]",
 )
 @click.option(
     "--truth",
     metavar="COLUMN",
-    help="Column of true classes: the results are compared with it, no method sees it.",
+    help="Column of true classes. The results are compared with it; no method sees it.",
 )
 @click.option(
     "--plot",
     type=PATH,
-    help="Consistency against nonspecificity as .png, .svg or .pdf; needs --truth.",
+    help="Where to plot consistency against nonspecificity: .png, .svg or .pdf; needs "
+    "--truth.",
 )
 @column_options
 @seed_option
@@ -71,12 +72,13 @@ _QUICK = ("NNEVCLUS", "ECM", "CCM", "BCM")
 @quiet_option
 @debug_option
 def compare(data: str, **options: Any) -> None:
-    """Cluster a table with several methods, and put the results side by side."""
+    """Cluster a table with several methods and put the results side by side."""
     console = Console(quiet=options["quiet"], as_json=options["as_json"])
     truth, plot = options["truth"], options["plot"]
     if plot and not truth:
         raise click.UsageError(
-            "--plot needs the true classes: --truth COLUMN", click.get_current_context()
+            "--plot needs the true classes: add --truth COLUMN",
+            click.get_current_context(),
         )
     check_figure(plot)
     check_outputs(data, {"--plot": plot})
@@ -84,8 +86,8 @@ def compare(data: str, **options: Any) -> None:
     table_options = DataOptions.take(options)
     if table_options.precomputed:
         raise ValueError(
-            "credalis compare needs attributes: methods for --precomputed "
-            "dissimilarities are compared in Python, see credalis.compare"
+            "credalis compare needs attributes: to compare methods on --precomputed "
+            "dissimilarities, use credalis.compare in Python"
         )
     others = [truth] if truth else []
     with console.hearing_warnings():
@@ -93,7 +95,7 @@ def compare(data: str, **options: Any) -> None:
             data, table_options, console, others=others, text_columns=others
         )
         if methods is None:
-            methods = _fitting(len(table.X), console)
+            methods = _methods_for(len(table.X), console)
         result = _compare.compare(
             table.X,
             options["n_clusters"],
@@ -128,7 +130,7 @@ def _names(text: str | None) -> list[str] | None:
             if part.upper() in CLUSTERERS:
                 hint = f" ({part.upper()} without pairs is ECM)"
             raise click.UsageError(
-                f"--methods must be some of {', '.join(known.values())}, got "
+                f"--methods must be one or more of {', '.join(known.values())}, got "
                 f"{part!r}{hint}",
                 click.get_current_context(),
             )
@@ -136,12 +138,12 @@ def _names(text: str | None) -> list[str] | None:
     return names or None
 
 
-def _fitting(n_rows: int, console: Console) -> list[str]:
+def _methods_for(n_rows: int, console: Console) -> list[str]:
     if n_rows <= _MAX_ROWS_FOR_ALL:
         return list(_compare.METHODS)
     console.note(
-        f"{n_rows} rows: {', '.join(_QUICK)}; name others with --methods, their memory "
-        "or time may grow with the square of the number of rows"
+        f"{n_rows} rows: only {', '.join(_QUICK)} are run; name others with --methods, "
+        "but their memory or time may grow with the square of the number of rows"
     )
     return list(_QUICK)
 
@@ -154,5 +156,7 @@ def _classes(table: Data, truth: str) -> np.ndarray:
     ]
     n_missing = sum(text is None for text in kept)
     if n_missing:
-        raise ValueError(f"{table.name}: {n_missing} rows have no class in {truth!r}")
+        raise ValueError(
+            f"{table.name}: {n_missing} of {len(kept)} rows have no class in {truth!r}"
+        )
     return np.array(kept, dtype=str)

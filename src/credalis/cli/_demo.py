@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from credalis._files import naming_errors
-from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._options import PATH, SETTINGS, debug_option, seed_option
+from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._options import PATH, SETTINGS, debug_option, seed_option
 from credalis.cluster import NNEVCLUS
 from credalis.datasets import make_four_class
 from credalis.report import report
@@ -15,19 +15,19 @@ _N_CLUSTERS = 4
 
 
 @click.command(
-    context_settings=SETTINGS, short_help="Cluster built-in data, write a report."
+    context_settings=SETTINGS, short_help="Cluster built-in data and write a report."
 )
 @click.option(
     "-o",
     "--output",
     type=PATH,
     default="report.html",
-    help="The report to write.",
+    help="Where to write the report.",
 )
 @seed_option
 @debug_option
 def demo(output: str, seed: int) -> None:
-    """Cluster four overlapping groups with NN-EVCLUS, and write a report."""
+    """Cluster four overlapping groups with NN-EVCLUS and write a report."""
     X, _ = make_four_class(random_state=seed)
     model = NNEVCLUS(_N_CLUSTERS, random_state=seed).fit(X)
     stop_if_asked()

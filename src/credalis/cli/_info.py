@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from credalis import _archive
-from credalis.cli._console import Console
-from credalis.cli._options import PATH, SETTINGS, debug_option, json_option
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._options import PATH, SETTINGS, debug_option, json_option
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.partition import CredalPartition
@@ -22,7 +22,7 @@ _MAX_SETS_SHOWN = 20
 @json_option
 @debug_option
 def info(model: str, as_json: bool) -> None:
-    """Say what a model file holds.
+    """Show what a model file holds.
 
     MODEL is a file written by "credalis cluster --model", or by save in Python. Nothing
     in it is executed.
@@ -67,8 +67,8 @@ def _method(estimator: BaseCredalClusterer) -> dict[str, Any]:
     for name, value in estimator.get_params(deep=False).items():
         is_plain = value is None or isinstance(value, (bool, int, float, str, tuple))
         shown = value if is_plain else repr(value)
-        is_told = name == "n_clusters" or repr(value) != repr(defaults[name])
-        if is_told and name not in ("verbose", "n_jobs"):
+        is_shown = name == "n_clusters" or repr(value) != repr(defaults[name])
+        if is_shown and name not in ("verbose", "n_jobs"):
             changed[name] = shown
     return {
         "method": type(estimator).__name__,

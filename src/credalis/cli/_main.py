@@ -11,14 +11,14 @@ from credalis import __version__
 from credalis.cli._cluster import cluster
 from credalis.cli._compare import compare
 from credalis.cli._completion import completion
-from credalis.cli._console import is_debugging, one_line
 from credalis.cli._demo import demo
 from credalis.cli._info import info
-from credalis.cli._interrupts import catching_signals
-from credalis.cli._options import SETTINGS, debug_option
 from credalis.cli._peaks import peaks
 from credalis.cli._predict import predict
 from credalis.cli._reproduce import reproduce
+from credalis.cli._shared._console import is_debugging, one_line
+from credalis.cli._shared._interrupts import catching_signals
+from credalis.cli._shared._options import SETTINGS, debug_option
 
 _INTERRUPTED = 130
 _EXPECTED = (ValueError, OSError, ImportError)
@@ -38,7 +38,7 @@ def credalis() -> None:
     """Clustering that knows what it does not know.
 
     Every row of a table gets a mass function over sets of clusters: it is clearly in
-    one, between several, or in none. Begin with "credalis demo", or with a table of
+    one, between several, or in none. Start with "credalis demo", or with a table of
     your own: "credalis cluster data.csv -c 4".
     """
 
@@ -91,7 +91,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         if is_debugging():
             traceback.print_exc()
         else:
-            _show(_told(error))
+            _show(_message_of(error))
         return 1
 
 
@@ -103,18 +103,18 @@ def _command_of(error: click.UsageError) -> str:
     return error.ctx.command_path if error.ctx else "credalis"
 
 
-def _told(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """One line about an error."""
     if isinstance(error, MemoryError):
         return (
-            f"not enough memory ({one_line(str(error)) or 'no details'}): take a "
-            "sample of the rows, or -m ECM, whose memory grows least"
+            f"not enough memory ({one_line(str(error)) or 'no details'}): use a "
+            "sample of the rows, or -m ECM, which needs the least memory"
         )
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}"
     if isinstance(error, _EXPECTED):
         return one_line(str(error))
     return (
-        f"unexpected {type(error).__name__}: {one_line(str(error))}; --debug shows "
-        "where, please report it"
+        f"unexpected {type(error).__name__}: {one_line(str(error))}; please report it "
+        "(--debug shows where it happened)"
     )

@@ -5,9 +5,9 @@ from typing import Any
 import click
 import numpy as np
 
-from credalis.cli._console import Console
-from credalis.cli._data import DataOptions, load_data
-from credalis.cli._options import (
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._data import DataOptions, load_data
+from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
     column_options,
@@ -18,7 +18,7 @@ from credalis.cli._options import (
     quiet_option,
     seed_option,
 )
-from credalis.cli._outputs import check_figure, check_outputs, write_figure
+from credalis.cli._shared._outputs import check_figure, check_outputs, write_figure
 from credalis.partition._presentation import text_table
 from credalis.peaks import delta_bel
 from credalis.plots import DeltaBelDisplay
@@ -44,16 +44,17 @@ from credalis.plots import DeltaBelDisplay
     "--n-neighbors",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Neighbours that speak for a centre.  [default: by the number of rows]",
+    help="Number of neighbours that support a centre.  [default: depends on the number "
+    "of rows]",
 )
 @click.option(
     "--sample",
     type=click.IntRange(min=0),
     metavar="N",
     default=20_000,
-    help="Look at no more rows than this, drawn at random; 0 for all.",
+    help="Use at most this many rows, drawn at random; 0 for all.",
 )
-@click.option("--plot", type=PATH, help="The graph as .png, .svg or .pdf.")
+@click.option("--plot", type=PATH, help="Where to draw the graph: .png, .svg or .pdf.")
 @column_options
 @seed_option
 @json_option
@@ -62,8 +63,8 @@ from credalis.plots import DeltaBelDisplay
 def peaks(data: str, **options: Any) -> None:
     """Suggest a number of clusters from the δ-Bel graph of a table.
 
-    A centre has many near neighbours, hence a high degree of belief Bel that it is one,
-    and is far (δ) from every object with a higher degree.
+    A centre has many near neighbours, and hence a high degree of belief (Bel) that it
+    is a centre, and it is far (δ) from every object with a higher degree.
     """
     console = Console(quiet=options["quiet"], as_json=options["as_json"])
     check_figure(options["plot"])
@@ -73,7 +74,7 @@ def peaks(data: str, **options: Any) -> None:
         table = load_data(data, table_options, console)
         rows = _sample(len(table.X), options["sample"], options["seed"])
         if len(rows) < len(table.X):
-            console.note(f"looking at {len(rows)} rows, drawn at random (--sample)")
+            console.note(f"using {len(rows)} rows, drawn at random (--sample)")
         is_square = table_options.precomputed
         graph = delta_bel(
             table.X[np.ix_(rows, rows)] if is_square else table.X[rows],
@@ -85,7 +86,7 @@ def peaks(data: str, **options: Any) -> None:
             display = DeltaBelDisplay.from_delta_bel(graph, centers=centers)
             write_figure(options["plot"], lambda axes: display.plot(ax=axes))
             if len(rows) < len(table.columns):
-                console.note("rows in the graph are numbered among those looked at")
+                console.note("the graph numbers the rows within this sample")
     places = np.flatnonzero(table.prepared.is_kept)[rows]
     keys = table.key_texts()
     listed = [
@@ -122,8 +123,8 @@ def _show(
         for center in listed
     ]
     lines = [
-        f"{len(listed)} clusters {suggested}: the objects that look like centres, of "
-        f"{len(graph)}, by {graph.n_neighbors} neighbours",
+        f"{len(listed)} clusters {suggested}; of {len(graph)} objects, these look like "
+        f"centres, judged by {graph.n_neighbors} neighbours",
         "",
         *text_table(tuple(listed[0]), cells),
     ]

@@ -8,22 +8,23 @@ import click
 import numpy as np
 import pyarrow as pa
 
-from credalis.cli._cluster import checked_fields, fields_option
-from credalis.cli._console import Console
-from credalis.cli._data import DataOptions
-from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._options import (
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._data import DataOptions
+from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
+    checked_fields,
     debug_option,
     examples,
+    fields_option,
     file_options,
     id_option,
     json_option,
     quiet_option,
 )
-from credalis.cli._outputs import check_outputs
-from credalis.cli._tally import Tally
+from credalis.cli._shared._outputs import check_outputs
+from credalis.cli._shared._tally import Tally
 from credalis.cluster import NNEVCLUS, BaseCredalClusterer
 from credalis.io import load
 from credalis.tables import Table, output_format, write_table
@@ -50,15 +51,15 @@ from credalis.tabular import (
     "-o",
     "--output",
     type=PATH,
-    help="Memberships, as in credalis cluster.  [default: CSV on standard output, "
-    "nothing with --json]",
+    help="Where to write the memberships, as in credalis cluster.  [default: CSV on "
+    "standard output, nothing with --json]",
 )
 @fields_option
 @id_option
 @click.option(
     "--missing",
     type=click.Choice(MISSING),
-    help="What becomes of rows with missing values.  [default: as in the fit]",
+    help="What to do with missing values.  [default: as in the fit]",
 )
 @file_options
 @json_option
@@ -68,12 +69,14 @@ def predict(model: str, data: str, **options: Any) -> None:
     """Score new rows with a saved model, and flag those that fit no cluster.
 
     MODEL is a file written by "credalis cluster --model". DATA must have the columns
-    that the model was fitted to, in any order; it is read piece by piece, so that it
-    may be larger than memory.
+    that the model was fitted to, in any order; it is read piece by piece, so it may be
+    larger than memory.
     """
     output = options["output"] or (None if options["as_json"] else "-")
     console = Console(
-        quiet=options["quiet"], as_json=options["as_json"], is_taken=output == "-"
+        quiet=options["quiet"],
+        as_json=options["as_json"],
+        has_table_on_stdout=output == "-",
     )
     fields = checked_fields(options["fields"])
     if output:
@@ -91,7 +94,9 @@ def predict(model: str, data: str, **options: Any) -> None:
             table.check_columns([id_column])
         elif implied in table.columns:
             id_column = implied
-        scorer = saved if isinstance(saved, TabularModel) else _bare(saved, table)
+        scorer = (
+            saved if isinstance(saved, TabularModel) else _tabular_model(saved, table)
+        )
         scoring = _Scoring(scorer, table, id_column, table_options.missing, console)
         scoring.write(output, fields)
     stop_if_asked()
@@ -144,8 +149,9 @@ class _Scoring:
         self._model.preparation.check_table(self._table.name, self._table.columns)
         if _ignores_novelties(self._model.estimator):
             self._console.note(
-                "the model has no novelty detector: rows unlike all rows of the fit "
-                "may get a cluster (fit with --param novelty_detector=ocsvm)"
+                "the model has no novelty detector: rows unlike any that it was "
+                "fitted to may still be assigned to a cluster (to detect them, fit "
+                "with --param novelty_detector=ocsvm)"
             )
         key = pa.field("row", pa.int64())
         if self._id_column is not None:
@@ -190,20 +196,20 @@ def _load(path: str) -> Any:
     saved = load(path)
     if not isinstance(saved, (TabularModel, BaseCredalClusterer)):
         raise ValueError(
-            f"{path} holds a {type(saved).__name__}, not a model that could predict"
+            f"{path} holds a {type(saved).__name__}, not a model that can predict"
         )
     return saved
 
 
-def _bare(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
+def _tabular_model(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
     """An estimator saved in Python, as a model that takes the columns as they are."""
     names = getattr(estimator, "feature_names_in_", None)
     n_features = estimator.n_features_in_
     columns = tuple(table.columns if names is None else map(str, names))
     if len(columns) != n_features:
         raise ValueError(
-            f"{table.name} must have {n_features} columns, in the order of the fit: "
-            f"the model knows no names; got {len(columns)}"
+            f"{table.name} must have {n_features} columns in the order of the fit, "
+            f"because the model has no column names; got {len(columns)}"
         )
     preparation = Preparation(
         numeric=columns,
@@ -215,10 +221,10 @@ def _bare(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
         fill=np.full(n_features, np.nan),
         fill_categories={},
     )
-    return TabularModel(preparation, _nameless(estimator))
+    return TabularModel(preparation, _without_names(estimator))
 
 
-def _nameless(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
+def _without_names(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
     """A copy that takes an array without a warning about names."""
     twin = copy.copy(estimator)
     if hasattr(twin, "feature_names_in_"):

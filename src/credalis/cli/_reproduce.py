@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credalis.cli._console import Console
-from credalis.cli._interrupts import stop_if_asked
-from credalis.cli._options import (
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._options import (
     SETTINGS,
     debug_option,
     examples,
@@ -25,7 +25,7 @@ _LIST, _ALL = "list", "all"
 
 @click.command(
     context_settings=SETTINGS,
-    short_help="The experiments of the NN-EVCLUS paper.",
+    short_help="Run the experiments of the NN-EVCLUS paper.",
     epilog=examples(
         "credalis reproduce list",
         "credalis reproduce --quick --data benchmarks/",
@@ -36,13 +36,13 @@ _LIST, _ALL = "list", "all"
 @click.option(
     "--quick",
     is_flag=True,
-    help="Few repetitions of representative cells, a few minutes.",
+    help="Run representative cells with few repetitions, in a few minutes.",
 )
 @click.option(
     "--data",
     type=click.Path(),
     metavar="DIR",
-    help="Directory of the benchmark sets.  [default: that of CREDALIS_DATA]",
+    help="Directory of the benchmark data sets.  [default: $CREDALIS_DATA]",
 )
 @click.option(
     "-o",
@@ -50,16 +50,16 @@ _LIST, _ALL = "list", "all"
     type=click.Path(),
     metavar="DIR",
     default="reproduction",
-    help="Directory of the report and of the finished cells.",
+    help="Directory for the report and the finished cells.",
 )
 @n_jobs_option
 @json_option
 @quiet_option
 @debug_option
 def reproduce(names: Sequence[str], **options: Any) -> None:
-    """Run experiments of the NN-EVCLUS paper, with the paper's values beside ours.
+    """Run experiments of the NN-EVCLUS paper and show its values beside ours.
 
-    Without names, all of them. A run that was interrupted goes on where it was:
+    Without names, all experiments are run. An interrupted run resumes where it stopped:
     finished cells are kept in the output directory.
     """
     from credalis.reproduce import EXPERIMENTS, reproduce
@@ -67,7 +67,7 @@ def reproduce(names: Sequence[str], **options: Any) -> None:
     console = Console(quiet=options["quiet"], as_json=options["as_json"])
     if _LIST in names:
         if len(names) > 1:
-            _refuse(f"list stands alone, got {' '.join(names)}")
+            _refuse(f"list must stand alone, got {' '.join(names)}")
         _show_list(console)
         return
     unknown = [name for name in names if name not in (*EXPERIMENTS, _ALL)]

@@ -7,15 +7,13 @@ any block of pairs without ever holding those of all pairs.
 
 from credalis.dissimilarity._similarities import (
     MAX_STORED,
+    TARGET_AT_SCALE,
     DeferredSimilarities,
     EuclideanSimilarities,
     MatrixSimilarities,
     MetricSimilarities,
     Similarities,
     StoredSimilarities,
-)
-from credalis.dissimilarity._transform import (
-    TARGET_AT_SCALE,
     check_dissimilarities,
     decay_rate,
     sample_pairs,

@@ -2,13 +2,18 @@
 
 from credalis.network._detector import KernelScores, NoveltyScorer, fit_novelty
 from credalis.network._engine import torch_engine
-from credalis.network._mlp import DeferredInputs, Perceptron, with_constant
-from credalis.network._model import CredalNetwork, masses_in_blocks
+from credalis.network._model import (
+    CredalNetwork,
+    DeferredInputs,
+    Perceptron,
+    masses_in_blocks,
+    with_constant,
+)
 from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
 from credalis.network._onnx import onnx_model
-from credalis.network._side_information import SideInformation
 from credalis.network._training import (
     BlockTrainer,
+    SideInformation,
     TrainingData,
     full_objective,
     mean_stress,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis.plots._axes import add_legend, axes_or_new, tidy
-from credalis.plots._labels import place_labels
-from credalis.plots._palette import BASE_COLORS, INK, SOFT_INK
+from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.labels import place_labels
+from credalis._drawing.palette import BASE_COLORS, INK, SOFT_INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

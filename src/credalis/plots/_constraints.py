@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis.constraints import check_constraints
-from credalis.plots._axes import add_legend, axes_or_new, tidy
-from credalis.plots._classes import check_classes
-from credalis.plots._palette import (
+from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.inputs import (
+    check_classes,
+    check_feature_names,
+    check_features,
+)
+from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
+from credalis._drawing.palette import (
     BASE_COLORS,
     INK,
     SOFT_INK,
@@ -18,8 +22,8 @@ from credalis.plots._palette import (
     cluster_markers,
     marker_area,
 )
-from credalis.plots._projection import check_feature_names, check_features, planar_view
-from credalis.plots._scatter import MAX_LISTED, MAX_OUTLINED, point_size
+from credalis._drawing.projection import planar_view
+from credalis.constraints import check_constraints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,21 +2,26 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_integer
-from credalis.plots._axes import import_pyplot, tidy
-from credalis.plots._palette import INK, SEQUENTIAL
-from credalis.plots._panels import check_selection, choose_panels
-from credalis.plots._projection import check_feature_names, check_features
-from credalis.plots._scatter import MAX_OUTLINED, point_size
+from credalis._checks import check_choice, check_integer
+from credalis._drawing.axes import panel_axes, tidy
+from credalis._drawing.inputs import check_feature_names, check_features
+from credalis._drawing.legibility import MAX_OUTLINED, point_size
+from credalis._drawing.palette import INK, SEQUENTIAL
+from credalis.belief import FocalSets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_CLUSTER_RESPONSES = ("plausibility", "belief", "pignistic")
+_RESPONSES = (*_CLUSTER_RESPONSES, "mass", "doubt", "nonspecificity")
+# More panels than this are too small to be read.
+_MAX_PANELS = 24
 LEVELS = np.linspace(0, 1, 11)
 _ROWS_AT_ONCE = 2**14
 _MARGIN = 0.08
@@ -123,7 +128,7 @@ class ContourDisplay:
         ContourDisplay
         """
         check_integer("grid_resolution", grid_resolution, at_least=2)
-        check_selection(response, cluster, focal_set)
+        _check_selection(response, cluster, focal_set)
         points = _checked_points(estimator, X)
         first, second = check_feature_names(feature_names, X, 2, estimator)
         x, y = (_spread(column, grid_resolution) for column in points.T)
@@ -171,24 +176,34 @@ class ContourDisplay:
         ContourDisplay
             The display itself, with ``axes_`` and ``figure_``.
         """
-        plt = import_pyplot(self)
-        axes = self._new_axes(plt) if ax is None else self._checked_axes(ax)
+        n_columns = _n_columns(self.n_panels)
+        n_rows = -(-self.n_panels // n_columns)
+        cell = 4.2 if self.n_panels == 1 else 2.9 if n_columns <= 2 else 2.3
+        axes = panel_axes(
+            self,
+            ax,
+            self.panel_names,
+            "panel",
+            n_columns=n_columns,
+            size=(cell * n_columns + 1.2, 0.9 * cell * n_rows + 0.6),
+            sharex=True,
+            sharey=True,
+        )
         for panel, values, name in zip(
             axes, self.values, self.panel_names, strict=True
         ):
             filled = self._draw_panel(panel, values, name)
         if ax is None:
-            self._label_outer(axes)
+            self._label_outer(axes, n_columns)
         figure = axes[0].figure
         if title is not None:
             figure.suptitle(title, x=0.01, horizontalalignment="left")
         if legend:
-            n_rows = -(-self.n_panels // _n_columns(self.n_panels)) if ax is None else 1
             bar = figure.colorbar(
                 filled,
                 ax=list(axes),
                 shrink=0.8,
-                aspect=15 + 10 * n_rows,
+                aspect=15 + 10 * (n_rows if ax is None else 1),
                 pad=0.02,
                 ticks=LEVELS[::2],
             )
@@ -196,33 +211,6 @@ class ContourDisplay:
             bar.outline.set_visible(False)
         self.axes_, self.figure_ = axes, figure
         return self
-
-    def _new_axes(self, plt: Any) -> NDArray[Any]:
-        """A grid of panels in one figure."""
-        n_columns = _n_columns(self.n_panels)
-        n_rows = -(-self.n_panels // n_columns)
-        cell = 4.2 if self.n_panels == 1 else 2.9 if n_columns <= 2 else 2.3
-        _, grid = plt.subplots(
-            n_rows,
-            n_columns,
-            figsize=(cell * n_columns + 1.2, 0.9 * cell * n_rows + 0.6),
-            sharex=True,
-            sharey=True,
-            squeeze=False,
-            layout="constrained",
-        )
-        for unused in grid.ravel()[self.n_panels :]:
-            unused.remove()
-        return grid.ravel()[: self.n_panels]
-
-    def _checked_axes(self, ax: Any) -> NDArray[Any]:
-        axes = np.ravel(np.array(ax, dtype=object))
-        if len(axes) != self.n_panels:
-            raise ValueError(
-                f"ax must hold {self.n_panels} axes, one for each panel "
-                f"({', '.join(self.panel_names)}), got {len(axes)}"
-            )
-        return axes
 
     def _draw_panel(self, ax: Any, values: NDArray[np.float64], name: str) -> Any:
         """Filled contours, the objects upon them, lines on top."""
@@ -247,9 +235,8 @@ class ContourDisplay:
         ax.set(xlim=self.x[[0, -1]], ylim=self.y[[0, -1]], **labels)
         return filled
 
-    def _label_outer(self, axes: NDArray[Any]) -> None:
+    def _label_outer(self, axes: NDArray[Any], n_columns: int) -> None:
         """Names of the features only where no panel follows below, or to the left."""
-        n_columns = _n_columns(self.n_panels)
         for i, panel in enumerate(axes):
             is_lowest, is_first = i + n_columns >= self.n_panels, i % n_columns == 0
             panel.tick_params(labelbottom=is_lowest, labelleft=is_first)
@@ -289,7 +276,7 @@ def _predicted(
     for start in range(0, len(grid), _ROWS_AT_ONCE):
         rows = _like(X, grid[start : start + _ROWS_AT_ONCE])
         partition = estimator.predict_partition(rows)
-        panels = panels or choose_panels(
+        panels = panels or _choose_panels(
             partition.focal_sets, response, cluster, focal_set
         )
         values = getattr(partition, view).reshape(partition.n_samples, -1)
@@ -318,3 +305,71 @@ def _n_columns(n_panels: int) -> int:
         return n_panels
     width = int(np.ceil(np.sqrt(n_panels)))
     return min((width, width + 1), key=lambda columns: -n_panels % columns)
+
+
+def _check_selection(response: str, cluster: Any, focal_set: Any) -> None:
+    """An unknown response, or a selection that it does not use, is a ValueError."""
+    check_choice("response", response, _RESPONSES)
+    if cluster is not None and response not in _CLUSTER_RESPONSES:
+        raise ValueError(
+            f"cluster must be None for response={response!r}, got {cluster!r}"
+        )
+    if focal_set is not None and response != "mass":
+        raise ValueError(
+            f"focal_set must be None unless response='mass', got {focal_set!r} for "
+            f"response={response!r}"
+        )
+
+
+def _choose_panels(
+    focal_sets: FocalSets, response: str, cluster: Any, focal_set: Any
+) -> dict[int, str]:
+    """Columns of the responses to show, with their names."""
+    if response == "mass":
+        columns = _chosen_sets(focal_sets, focal_set)
+        panels = {j: f"m({focal_sets.names[j]})" for j in columns}
+    elif response in _CLUSTER_RESPONSES:
+        columns = _chosen_clusters(focal_sets.n_clusters, cluster)
+        panels = {k: f"cluster {k}" for k in columns}
+    else:
+        panels = {0: response}
+    if len(panels) > _MAX_PANELS:
+        choice = "focal_set" if response == "mass" else "cluster"
+        raise ValueError(
+            f"{choice} must choose at most {_MAX_PANELS} panels, got {len(panels)}"
+        )
+    return panels
+
+
+def _chosen_clusters(n_clusters: int, cluster: Any) -> list[int]:
+    if cluster is None:
+        return list(range(n_clusters))
+    chosen = list(cluster) if isinstance(cluster, Iterable) else [cluster]
+    if not chosen:
+        raise ValueError("cluster must name at least one cluster, got none")
+    return [
+        check_integer("cluster", k, at_least=0, at_most=n_clusters - 1) for k in chosen
+    ]
+
+
+def _chosen_sets(focal_sets: FocalSets, focal_set: Any) -> list[int]:
+    """Columns of one or several focal sets, given by clusters or by name."""
+    if focal_set is None:
+        return list(range(len(focal_sets)))
+    single = isinstance(focal_set, str) or not isinstance(focal_set, Iterable)
+    wanted = [focal_set] if single else list(focal_set)
+    if not single and all(isinstance(item, Integral) for item in wanted):
+        wanted = [tuple(wanted)]
+    columns = []
+    key: Any
+    for item in wanted:
+        known: Any = focal_sets.subsets
+        key = tuple(sorted(item)) if isinstance(item, Iterable) else None
+        if isinstance(item, str):
+            known, key = focal_sets.names, item.replace(" ", "")
+        if key not in known:
+            raise ValueError(
+                f"focal_set must be among {', '.join(focal_sets.names)}, got {item!r}"
+            )
+        columns.append(known.index(key))
+    return columns

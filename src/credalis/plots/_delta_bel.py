@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis.peaks import DeltaBel, delta_bel
-from credalis.plots._axes import add_legend, axes_or_new, tidy
-from credalis.plots._labels import place_labels
-from credalis.plots._palette import (
+from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.labels import place_labels
+from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
+from credalis._drawing.palette import (
     BASE_COLORS,
     INK,
     SOFT_INK,
@@ -18,7 +18,7 @@ from credalis.plots._palette import (
     cluster_markers,
     marker_area,
 )
-from credalis.plots._scatter import MAX_LISTED, MAX_OUTLINED, point_size
+from credalis.peaks import DeltaBel, delta_bel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from credalis._checks import check_integer
-from credalis.plots._axes import import_pyplot
-from credalis.plots._classes import check_classes, transformed
-from credalis.plots._palette import INK, SEQUENTIAL, SOFT_INK
-from credalis.plots._projection import check_features
+from credalis._drawing.axes import panel_axes
+from credalis._drawing.inputs import check_classes, check_features, transformed
+from credalis._drawing.palette import INK, SEQUENTIAL, SOFT_INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,17 +135,14 @@ class DistanceMatrixDisplay:
         DistanceMatrixDisplay
             The display itself, with ``axes_`` and ``figure_``.
         """
-        plt = import_pyplot(self)
-        n_panels = len(self.panel_names)
-        if ax is None:
-            _, grid = plt.subplots(
-                1, n_panels, figsize=(7.6, 3.6), squeeze=False, layout="constrained"
-            )
-            axes = grid.ravel()
-        else:
-            axes = np.ravel(np.array(ax, dtype=object))
-            if len(axes) != n_panels:
-                raise ValueError(f"ax must hold {n_panels} axes, got {len(axes)}")
+        axes = panel_axes(
+            self,
+            ax,
+            self.panel_names,
+            "panel",
+            n_columns=len(self.panel_names),
+            size=(7.6, 3.6),
+        )
         for panel, matrix, name in zip(
             axes, self.distances, self.panel_names, strict=True
         ):

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis.plots._axes import import_pyplot, tidy
-from credalis.plots._classes import check_classes, transformed
-from credalis.plots._palette import INK, SOFT_INK, cluster_colors, lightened
-from credalis.plots._projection import check_feature_names, check_features
+from credalis._drawing.axes import panel_axes, tidy
+from credalis._drawing.inputs import (
+    check_classes,
+    check_feature_names,
+    check_features,
+    transformed,
+)
+from credalis._drawing.palette import INK, SOFT_INK, cluster_colors, lightened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,26 +161,16 @@ class FeatureDisplay:
         FeatureDisplay
             The display itself, with ``axes_`` and ``figure_``.
         """
-        plt = import_pyplot(self)
         n_panels = self.features.shape[1]
-        if ax is None:
-            width = 1.2 + n_panels * max(1.8, 0.45 * self.n_classes)
-            _, grid = plt.subplots(
-                1,
-                n_panels,
-                figsize=(width, 3.6),
-                sharey=True,  # distances depend on the sizes of the features
-                squeeze=False,
-                layout="constrained",
-            )
-            axes = grid.ravel()
-        else:
-            axes = np.ravel(np.array(ax, dtype=object))
-            if len(axes) != n_panels:
-                raise ValueError(
-                    f"ax must hold {n_panels} axes, one for each feature, got "
-                    f"{len(axes)}"
-                )
+        axes = panel_axes(
+            self,
+            ax,
+            self.feature_names,
+            "feature",
+            n_columns=n_panels,
+            size=(1.2 + n_panels * max(1.8, 0.45 * self.n_classes), 3.6),
+            sharey=True,  # distances depend on the sizes of the features
+        )
         for j, (panel, name) in enumerate(zip(axes, self.feature_names, strict=True)):
             self._draw_panel(panel, self.groups(j), name)
         axes[0].set_ylabel("value of the feature")

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.plots._axes import axes_or_new, tidy
-from credalis.plots._fitted import fitted
-from credalis.plots._palette import BASE_COLORS, INK
+from credalis._drawing.axes import axes_or_new, tidy
+from credalis._drawing.inputs import fitted
+from credalis._drawing.palette import BASE_COLORS, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,11 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice
+from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.inputs import fitted
+from credalis._drawing.legibility import averaged_rows, group_bounds, group_name
+from credalis._drawing.palette import (
+    INK,
+    SEQUENTIAL,
+    SOFT_INK,
+    SetStyle,
+    cluster_colors,
+    set_styles,
+)
 from credalis.belief import FocalSets
 from credalis.partition import CredalPartition
-from credalis.plots import _mass_marks
-from credalis.plots._axes import axes_or_new, tidy
-from credalis.plots._fitted import fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +30,13 @@ ORDERS = ("cluster", "doubt")
 
 # More bars than this are thinner than a pixel on most screens.
 MAX_BARS = 500
+# More objects than this are named by their group, not one by one.
+_MAX_NAMED = 40
+# More focal sets than this are not all named along an axis, or in a legend.
+_MAX_SET_NAMES = 45
+_MAX_SET_ENTRIES = 18
+# More rows of a heat map than this would be thinner than a pixel.
+_MAX_ROWS = 400
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -212,12 +227,12 @@ class MassDisplay:
             width = float(np.clip(2.8 + 0.18 * len(self.masses), 4.0, 8.0))
             ax = axes_or_new(self, ax, (width, 3.8))
             tidy(ax, grid=None, title=title)
-            _mass_marks.draw_bars(ax, self, legend=legend)
+            _draw_bars(ax, self, legend=legend)
         else:
             width = float(np.clip(2.6 + 0.42 * len(self.focal_sets), 4.4, 10.0))
             ax = axes_or_new(self, ax, (width, 5.2))
             tidy(ax, grid=None, title=title)
-            _mass_marks.draw_heatmap(ax, self, legend=legend)
+            _draw_heatmap(ax, self, legend=legend)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -252,3 +267,196 @@ def _checked_names(object_names: Sequence[str] | None, n_samples: int) -> list[s
             f"got {len(object_names)}"
         )
     return [str(name) for name in object_names]
+
+
+def _draw_heatmap(ax: Any, display: MassDisplay, *, legend: bool) -> None:
+    """Objects from top to bottom, focal sets from left to right."""
+    n_shown, n_sets = display.masses.shape
+    image = ax.imshow(
+        averaged_rows(display.masses, _MAX_ROWS),
+        aspect="auto",
+        interpolation="nearest",
+        cmap=SEQUENTIAL,
+        vmin=0.0,
+        vmax=1.0,
+        extent=(-0.5, n_sets - 0.5, n_shown - 0.5, -0.5),
+    )
+    _name_sets(ax, display.focal_sets.names)
+    for position in np.arange(n_sets - 1) + 0.5:
+        ax.axvline(position, color="white", linewidth=1.0 if n_sets < 50 else 0.3)
+    _name_objects(ax, display, axis="y")
+    if legend:
+        bar = ax.figure.colorbar(image, ax=ax, shrink=0.6, aspect=22, pad=0.02)
+        bar.set_label("mass")
+        bar.outline.set_visible(False)
+
+
+def _draw_bars(ax: Any, display: MassDisplay, *, legend: bool) -> None:
+    """One column for each object, its masses one upon the other."""
+    bottoms = _stacked(display)
+    tops = bottoms + display.masses
+    n_shown = len(display.masses)
+    edges = np.arange(n_shown + 1) - 0.5
+    styles = set_styles(display.focal_sets)
+    for j, style in enumerate(styles):
+        # The last value is repeated: a step needs both of its ends.
+        ax.fill_between(
+            edges,
+            np.append(bottoms[:, j], bottoms[-1, j]),
+            np.append(tops[:, j], tops[-1, j]),
+            step="post",
+            facecolor=style.face,
+            hatch=style.hatch,
+            edgecolor=style.hatch_color if style.hatch else "none",
+            linewidth=0.0,
+        )
+    if n_shown <= 100:
+        ax.vlines(edges, 0, 1, color="white", linewidth=1.0 if n_shown <= 60 else 0.5)
+    ax.set(xlim=(-0.5, n_shown - 0.5), ylim=(0, 1), ylabel="mass")
+    _name_objects(ax, display, axis="x")
+    if legend:
+        add_legend(ax, _set_handles(display, styles))
+
+
+def _stacked(display: MassDisplay) -> NDArray[np.float64]:
+    """Lower ends of the masses, (n_shown, n_focal_sets).
+
+    From bottom to top: the most plausible cluster of the object, the other clusters,
+    larger sets by size, and ∅.
+    """
+    size = display.focal_sets.cardinality.astype(float)
+    ranks = np.where(size == 0, np.inf, size)
+    own = np.zeros((display.focal_sets.n_clusters + 1, len(size)), dtype=bool)
+    own[:-1] = (display.focal_sets.membership & (size == 1)[:, None]).T
+    order = np.argsort(np.where(own[display.groups], 0.0, ranks), axis=1, kind="stable")
+    sorted_masses = np.take_along_axis(display.masses, order, axis=1)
+    ends = np.cumsum(sorted_masses, axis=1) - sorted_masses
+    bottoms = np.empty_like(ends)
+    np.put_along_axis(bottoms, order, ends, axis=1)
+    return bottoms
+
+
+def _name_sets(ax: Any, names: tuple[str, ...]) -> None:
+    """Names of the focal sets below the heat map; not all of them if they are many."""
+    step = -(-len(names) // _MAX_SET_NAMES)
+    shown = range(0, len(names), step)
+    column_width = ax.get_window_extent().width / ax.figure.dpi / len(shown)
+    upright = column_width > 0.09 * max(map(len, names))
+    ax.set_xticks(
+        list(shown),
+        [names[j] for j in shown],
+        rotation=0 if upright else 90,
+        fontsize="medium" if len(shown) <= 20 else "small",
+    )
+    ax.tick_params(axis="x", length=0)
+    ax.set_xlabel("focal set" if step == 1 else f"focal set (one name in {step})")
+    ax.spines["bottom"].set_visible(False)
+
+
+def _name_objects(ax: Any, display: MassDisplay, *, axis: str) -> None:
+    """Names of a few objects, else of their groups, else their number."""
+    n_shown = len(display.masses)
+    along = ax.xaxis if axis == "x" else ax.yaxis
+    side = "bottom" if axis == "x" else "left"
+    ax.spines[side].set_visible(False)
+    if display.is_grouped:
+        _mark_groups(ax, display, axis)
+    if n_shown <= _MAX_NAMED:
+        long = max(map(len, display.object_names)) > 2
+        along.set_ticks(
+            range(n_shown),
+            display.object_names,
+            rotation=90 if axis == "x" and long else 0,
+            fontsize="small",
+        )
+        along.set_label_text("object")
+    elif display.is_grouped:
+        suffix = _name_groups(ax, display, axis)
+        along.set_label_text(f"{n_shown} objects{suffix}")
+    else:
+        along.set_label_text("object, in the order shown")
+    along.set_tick_params(length=0, pad=9 if display.is_grouped else 3)
+
+
+def _name_groups(ax: Any, display: MassDisplay, axis: str) -> str:
+    """Names of the groups, short or not all of them where they would overlap."""
+    starts, ends, groups = group_bounds(display.groups)
+    middles = (starts + ends - 1) / 2
+    extent = ax.get_window_extent()
+    length = extent.width if axis == "x" else extent.height
+    inches = middles / len(display.groups) * length / ax.figure.dpi
+    n_clusters = display.focal_sets.n_clusters
+    names = [group_name(group, n_clusters) for group in groups]
+    sizes = np.array([0.09 * len(name) if axis == "x" else 0.13 for name in names])
+    short = (np.diff(inches) < (sizes[:-1] + sizes[1:]) / 2).any()
+    kept, end = [], -np.inf
+    for i, position in enumerate(inches):
+        if not short or position - end > 0.09:
+            kept.append(i)
+            end = position
+    along = ax.xaxis if axis == "x" else ax.yaxis
+    along.set_ticks(
+        middles[kept],
+        [group_name(groups[i], n_clusters, is_short=short) for i in kept],
+        rotation=90 if axis == "x" and len(kept) > 20 else 0,
+        fontsize="small" if short else "medium",
+    )
+    return ", by cluster" if short else ""
+
+
+def _mark_groups(ax: Any, display: MassDisplay, axis: str) -> None:
+    """A strip in the colours of the clusters along the axis, and lines between them."""
+    from matplotlib.lines import Line2D
+    from matplotlib.transforms import ScaledTranslation
+
+    colors: list[Any] = [*cluster_colors(display.focal_sets.n_clusters), INK]
+    starts, ends, groups = group_bounds(display.groups)
+    horizontal = axis == "x"
+    right, up = (0, -5 / 72) if horizontal else (-5 / 72, 0)
+    place = ax.get_xaxis_transform() if horizontal else ax.get_yaxis_transform()
+    place = place + ScaledTranslation(right, up, ax.figure.dpi_scale_trans)
+    divide = ax.axvline if horizontal else ax.axhline
+    for start, end, group in zip(starts, ends, groups, strict=True):
+        along, across = [start - 0.5, end - 0.5], [0, 0]
+        strip = Line2D(
+            *((along, across) if horizontal else (across, along)),
+            color=colors[group],
+            linewidth=5,
+            solid_capstyle="butt",
+            transform=place,
+            clip_on=False,
+        )
+        ax.add_artist(strip)
+        if start > 0:
+            divide(
+                start - 0.5,
+                color="white" if horizontal else SOFT_INK,
+                linewidth=0.8 if len(groups) <= 16 else 0.3,
+            )
+
+
+def _set_handles(display: MassDisplay, styles: list[SetStyle]) -> list[Any]:
+    """Patches of the focal sets, those with most mass if they are many."""
+    from matplotlib.patches import Patch
+
+    names = display.focal_sets.names
+    listed = np.arange(len(names))
+    if len(names) > _MAX_SET_ENTRIES:
+        heaviest = np.argsort(-display.masses.mean(axis=0), kind="stable")
+        listed = np.sort(heaviest[: _MAX_SET_ENTRIES - 1])
+    handles = [
+        Patch(
+            facecolor=styles[j].face,
+            hatch=styles[j].hatch,
+            edgecolor=styles[j].hatch_color if styles[j].hatch else "none",
+            linewidth=0,
+            label=names[j],
+        )
+        for j in listed
+    ]
+    n_hidden = len(names) - len(handles)
+    if n_hidden:
+        handles.append(
+            Patch(facecolor="none", label=f"and {n_hidden} sets with less mass")
+        )
+    return handles

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.plots._axes import import_pyplot, tidy
-from credalis.plots._palette import BASE_COLORS, INK, SOFT_INK
+from credalis._drawing.axes import panel_axes, tidy
+from credalis._drawing.palette import BASE_COLORS, INK, SOFT_INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -179,8 +179,25 @@ class SelectionDisplay:
         SelectionDisplay
             The display itself, with ``axes_`` and ``figure_``.
         """
-        plt = import_pyplot(self)
-        axes = self._new_axes(plt, title) if ax is None else self._checked_axes(ax)
+        n_columns = 2 if self.n_panels in (2, 4) else min(self.n_panels, 3)
+        n_rows = -(-self.n_panels // n_columns)
+        width = _PANEL[0] * n_columns
+        axes = panel_axes(
+            self,
+            ax,
+            list(self.curves),
+            "criterion",
+            n_columns=n_columns,
+            size=(width, _PANEL[1] * n_rows + 0.6),
+        )
+        if ax is None:
+            above = self.reason if title is None else title
+            axes[0].figure.suptitle(
+                fill(above, int(width * _LETTERS * 0.7)),
+                x=0.012,
+                horizontalalignment="left",
+                color=INK,
+            )
         places = {
             name: k for k, name in enumerate(dict.fromkeys([*_MEASURES, *self.curves]))
         }
@@ -190,35 +207,6 @@ class SelectionDisplay:
         self._write_headlines(axes)
         self.axes_, self.figure_ = axes, axes[0].figure
         return self
-
-    def _new_axes(self, plt: Any, title: str | None) -> NDArray[Any]:
-        """Panels side by side, four in two rows, with the reason above them."""
-        n_columns = 2 if self.n_panels in (2, 4) else min(self.n_panels, 3)
-        n_rows = -(-self.n_panels // n_columns)
-        width = _PANEL[0] * n_columns
-        figure, grid = plt.subplots(
-            n_rows,
-            n_columns,
-            figsize=(width, _PANEL[1] * n_rows + 0.6),
-            squeeze=False,
-            layout="constrained",
-        )
-        text = fill(
-            self.reason if title is None else title, int(width * _LETTERS * 0.7)
-        )
-        figure.suptitle(text, x=0.012, horizontalalignment="left", color=INK)
-        for unused in grid.ravel()[self.n_panels :]:
-            unused.remove()
-        return grid.ravel()[: self.n_panels]
-
-    def _checked_axes(self, ax: Any) -> NDArray[Any]:
-        axes = np.ravel(np.array(ax, dtype=object))
-        if len(axes) != self.n_panels:
-            raise ValueError(
-                f"ax must hold {self.n_panels} axes, one for each criterion "
-                f"({', '.join(self.curves)}), got {len(axes)}"
-            )
-        return axes
 
     def _draw_panel(self, ax: Any, name: str, color: str) -> None:
         curve = self.curves[name]

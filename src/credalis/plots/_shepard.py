@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice, check_number
-from credalis.dissimilarity import transform
-from credalis.partition import CredalPartition
-from credalis.plots._axes import axes_or_new, tidy
-from credalis.plots._fitted import fitted
-from credalis.plots._pairs import (
+from credalis._drawing.axes import axes_or_new, tidy
+from credalis._drawing.inputs import fitted
+from credalis._drawing.legibility import MAX_DOTS
+from credalis._drawing.pairs import (
     choose_pairs,
     count_pairs,
     dissimilarity_space,
@@ -20,7 +19,9 @@ from credalis.plots._pairs import (
     paired_conflicts,
     paired_dissimilarities,
 )
-from credalis.plots._palette import BASE_COLORS, INK, SEQUENTIAL
+from credalis._drawing.palette import BASE_COLORS, INK, SEQUENTIAL
+from credalis.dissimilarity import transform
+from credalis.partition import CredalPartition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +30,6 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 N_PAIRS = 100_000
-# More pairs are counted in hexagons: as dots they would hide each other.
-MAX_DOTS = 2000
 _N_HEXAGONS = 42
 _X_AXES = {
     "transformed": "transformed dissimilarity δ*",

@@ -5,8 +5,8 @@ so that a run that was interrupted goes on where it was. The report is written f
 finished cells of a directory.
 """
 
-from credalis.reproduce._experiment import Experiment
-from credalis.reproduce._findings import Finding
+from credalis.reproduce._framework._experiment import Experiment
+from credalis.reproduce._framework._findings import Finding
 from credalis.reproduce._registry import EXPERIMENTS, Reproduction, reproduce
 
 __all__ = ["EXPERIMENTS", "Experiment", "Finding", "Reproduction", "reproduce"]

@@ -6,26 +6,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from credalis._checks import check_choice
-from credalis.reproduce import (
+from credalis._html import import_jinja
+from credalis.reproduce._experiments import (
     _attribute,
     _circles,
     _constrained,
     _dissimilarity,
     _examples,
-    _fourclass_report,
+    _fourclass,
     _times,
 )
-from credalis.reproduce._cells import stored
-from credalis.reproduce._experiment import Experiment
-from credalis.reproduce._findings import Finding
-from credalis.reproduce._report import HTML_NAME, MARKDOWN_NAME, write_report
-from credalis.reproduce._runner import Progress, Results, run_cells
+from credalis.reproduce._framework._cells import stored
+from credalis.reproduce._framework._experiment import Experiment
+from credalis.reproduce._framework._findings import Finding
+from credalis.reproduce._framework._report import HTML_NAME, MARKDOWN_NAME, write_report
+from credalis.reproduce._framework._runner import Progress, Results, run_cells
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
     for module in (
         _examples,
-        _fourclass_report,
+        _fourclass,
         _circles,
         _attribute,
         _dissimilarity,
@@ -97,6 +98,7 @@ def reproduce(
     directory = Path(output)
     if directory.exists() and not directory.is_dir():
         raise ValueError(f"output must be a directory, got the file {str(output)!r}")
+    import_jinja()
     directory.mkdir(parents=True, exist_ok=True)
     results = run_cells(
         [cell for each in chosen for cell in each.cells(quick)],

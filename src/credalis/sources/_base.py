@@ -1,7 +1,7 @@
 """Source: rows that are read in blocks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
 from credalis._checks import check_integer
+from credalis.tables import Table
 
 Array = NDArray[np.float64]
 
@@ -211,3 +212,18 @@ def gathered(batches: Iterator[Array], max_rows: int) -> Iterator[Array]:
         n_held += len(batch)
     if held:
         yield np.concatenate(held)
+
+
+def check_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of the columns wanted, all of which must hold numbers."""
+    names = table.columns if columns is None else table.check_columns(columns)
+    if not names:
+        raise ValueError(f"{table.name} must have at least one column")
+    for name in names:
+        if table.kinds[name] != "number":
+            raise ValueError(
+                f"{table.name} must hold numbers, its column {name!r} holds "
+                f"{table.kinds[name]}: name the columns to use, "
+                "credalis.sources.from_table(table, columns=[...])"
+            )
+    return tuple(names)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from credalis.sources._base import Array, Source
+from credalis.sources._base import Array, Source, check_columns
 from credalis.tables import Table, as_matrix
 
 
@@ -136,21 +136,6 @@ class TableSource(Source):
         assert self.feature_names is not None
         for batch in self._table.batches(self.feature_names, max_rows=max_rows):
             yield as_matrix(batch, self.feature_names)
-
-
-def check_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
-    """Names of the columns wanted, all of which must hold numbers."""
-    names = table.columns if columns is None else table.check_columns(columns)
-    if not names:
-        raise ValueError(f"{table.name} must have at least one column")
-    for name in names:
-        if table.kinds[name] != "number":
-            raise ValueError(
-                f"{table.name} must hold numbers, its column {name!r} holds "
-                f"{table.kinds[name]}: name the columns to use, "
-                "credalis.sources.from_table(table, columns=[...])"
-            )
-    return tuple(names)
 
 
 def as_numbers(batch: Any) -> Array:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.sources._base import Array, Source, gathered
-from credalis.sources._batches import check_columns
+from credalis.sources._base import Array, Source, check_columns, gathered
 from credalis.tables import as_matrix, kind_of, open_table, reading
 
 # Row groups that are read side by side.

@@ -8,13 +8,12 @@ pipe. Parsing is done by pyarrow, which comes with ``pip install "credalis[parqu
 from credalis.tables._arrow import as_matrix, as_text, kind_of, reading
 from credalis.tables._open import open_table
 from credalis.tables._table import Table
-from credalis.tables._write import check_writable, output_format, write_table
+from credalis.tables._write import output_format, write_table
 
 __all__ = [
     "Table",
     "as_matrix",
     "as_text",
-    "check_writable",
     "kind_of",
     "open_table",
     "output_format",

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis.tables._arrow import arrow
-from credalis.tables._source import Source
-from credalis.tables._table import Table, check_names, listed
+from credalis.tables._table import ByteSource, Table, check_names, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +51,7 @@ def _native(values: NDArray[Any]) -> NDArray[Any]:
     return np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
 
 
-def open_npy(source: Source) -> ArrayTable:
+def open_npy(source: ByteSource) -> ArrayTable:
     """One array; a file is mapped, so that it may be larger than memory."""
     try:
         if source.is_repeatable and not source.is_compressed:
@@ -64,7 +63,7 @@ def open_npy(source: Source) -> ArrayTable:
     return ArrayTable(source.name, "npy", _columns(source.name, array))
 
 
-def open_npz(source: Source) -> ArrayTable:
+def open_npz(source: ByteSource) -> ArrayTable:
     """An archive with one matrix, or with columns of equal length."""
     try:
         with source.open_seekable() as stream:
@@ -83,7 +82,7 @@ def open_npz(source: Source) -> ArrayTable:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(
             f"{source.name} must hold one matrix, or vectors of equal length as "
-            f"columns, it holds {shapes or 'nothing'}"
+            f"columns; it holds {shapes or 'nothing'}"
         )
     return ArrayTable(source.name, "npz", arrays)
 

@@ -89,7 +89,7 @@ def _as_floats(column: Any, name: str) -> NDArray[np.float64]:
     pa = arrow()
     if kind_of(column.type) != "number":
         raise ValueError(
-            f"column {name!r} must hold numbers, its type is {column.type}"
+            f"column {name!r} must hold numbers, but its type is {column.type}"
         )
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

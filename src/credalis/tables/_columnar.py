@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from credalis.tables._arrow import reading
-from credalis.tables._source import Source
-from credalis.tables._table import Table, check_names
+from credalis.tables._table import ByteSource, Table, check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +22,7 @@ class ParquetTable(Table):
 
     format = "parquet"
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ByteSource) -> None:
         self.name = source.name
         self.is_repeatable = True  # a pipe has been read to memory
         self._path = source.path
@@ -96,7 +95,7 @@ def _is_part(file: Path, folder: Path) -> bool:
         return stream.read(len(_FIRST_BYTES)) == _FIRST_BYTES
 
 
-def _whole(source: Source) -> bytes:
+def _whole(source: ByteSource) -> bytes:
     with source.open_seekable() as stream:
         return stream.read()
 
@@ -106,7 +105,7 @@ class ArrowTable(Table):
 
     format = "arrow"
 
-    def __init__(self, source: Source, *, is_stream: bool) -> None:
+    def __init__(self, source: ByteSource, *, is_stream: bool) -> None:
         import pyarrow as pa
 
         self.name = source.name

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from credalis.tables._arrow import arrow, kind_of
 from credalis.tables._dialect import Dialect
-from credalis.tables._source import Source
-from credalis.tables._table import Table
+from credalis.tables._table import ByteSource, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +25,7 @@ class CsvTable(Table):
 
     Parameters
     ----------
-    source : Source
+    source : ByteSource
         The bytes.
     dialect : Dialect
         How they write a table.
@@ -40,7 +39,7 @@ class CsvTable(Table):
 
     def __init__(
         self,
-        source: Source,
+        source: ByteSource,
         dialect: Dialect,
         *,
         text_columns: Sequence[str] = (),

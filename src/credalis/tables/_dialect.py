@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from credalis.tables._source import Source
-from credalis.tables._table import check_names
+from credalis.tables._table import ByteSource, check_names
 
 # Lines looked at.
 _SAMPLE_LINES = 1000
@@ -52,7 +51,7 @@ class Dialect:
 
 
 def detect(
-    source: Source,
+    source: ByteSource,
     *,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -102,7 +101,7 @@ def _encoding(head: bytes) -> str:
     return "utf-8"
 
 
-def _decoded(source: Source, encoding: str) -> str:
+def _decoded(source: ByteSource, encoding: str) -> str:
     """The beginning as text, or a ValueError that asks for the encoding."""
     head = source.head
     if not source.is_short:
@@ -112,7 +111,8 @@ def _decoded(source: Source, encoding: str) -> str:
         return head.decode(encoding)
     except LookupError as error:
         raise ValueError(
-            f"encoding must be the name of one, as latin-1 or utf-8, got {encoding!r}"
+            "encoding must be the name of one, such as latin-1 or utf-8, got "
+            f"{encoding!r}"
         ) from error
     except UnicodeDecodeError as error:
         line = head[: error.start].count(b"\n") + 1

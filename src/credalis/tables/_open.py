@@ -9,8 +9,7 @@ from credalis.tables._arrow import arrow
 from credalis.tables._columnar import ArrowTable, ParquetFolder, ParquetTable
 from credalis.tables._csv import CsvTable
 from credalis.tables._dialect import detect
-from credalis.tables._source import STDIN, Source
-from credalis.tables._table import Table
+from credalis.tables._table import STDIN, ByteSource, Table
 
 # How other files that people have begin.
 _FOREIGN = {
@@ -79,7 +78,7 @@ def open_table(
         raise ValueError("path must name a file or a folder, got ''")
     if os.fspath(path) != STDIN and Path(path).is_dir():
         return ParquetFolder(Path(path))
-    source = Source(path)
+    source = ByteSource(path)
     head = source.head
     if not head:
         raise ValueError(f"{source.name} is empty")
@@ -106,7 +105,7 @@ def open_table(
     )
 
 
-def _check_text(source: Source, encoding: str | None) -> None:
+def _check_text(source: ByteSource, encoding: str | None) -> None:
     """Refuse what is no text before a parser finds strange cells in it."""
     head = source.head
     readable = "CSV, TSV, Parquet, Arrow, Feather, NPY and NPZ can be read"

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from credalis._files import atomic_write, naming_errors
+from credalis._files import STDOUT, atomic_write, is_device, naming_errors
 from credalis.tables._arrow import arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-STDOUT = "-"
 _FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -50,20 +49,6 @@ def output_format(path: str | os.PathLike[str]) -> tuple[str, bool]:
             f".tsv.gz, got {os.fspath(path)!r}"
         )
     return kind, is_compressed
-
-
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Refuse a place where nothing can be written, before the work begins."""
-    if os.fspath(path) == STDOUT:
-        return
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file in it")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write in")
-    place = target if _is_device(target) else target.parent
-    if not os.access(place, os.W_OK):
-        raise PermissionError(f"no permission to write in {target.parent}")
 
 
 @contextmanager
@@ -112,7 +97,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     if os.fspath(path) == STDOUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-    elif _is_device(Path(path)):
+    elif is_device(Path(path)):
         with open(path, "wb") as stream:
             yield stream
     else:
@@ -122,11 +107,6 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def _name(path: str | os.PathLike[str]) -> str:
     return "standard output" if os.fspath(path) == STDOUT else os.fspath(path)
-
-
-def _is_device(path: Path) -> bool:
-    """Whether it is a pipe or a device, which cannot be replaced by a new file."""
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 class _Sink(io.RawIOBase):

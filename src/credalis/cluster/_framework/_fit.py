@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._solution import (
@@ -21,11 +23,8 @@ from credalis.cluster._framework._solution import (
     empty_clusters_last,
     one_thread,
 )
-from credalis.cluster._framework._warnings import (
-    warn_of_convergence,
-    warn_of_partition,
-)
-from credalis.partition import adopt
+from credalis.exceptions import OutlierWarning
+from credalis.partition import CredalPartition, adopt
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
 if TYPE_CHECKING:
@@ -185,11 +184,45 @@ def _warn(estimator: BaseCredalClusterer, outcome: Outcome) -> None:
     """Say what the user should know about the result."""
     outcome.check()
     name, solution = type(estimator).__name__, outcome.solution
-    warn_of_convergence(name, solution, outcome.max_iter)
+    _warn_of_convergence(name, solution, outcome.max_iter)
     partition = getattr(estimator, "partition_", None)
     if partition is None:
         partition = adopt(solution.masses, outcome.focal_sets)
-    warn_of_partition(estimator, partition)
+    _warn_of_partition(estimator, partition)
+
+
+def _warn_of_convergence(method: str, solution: Solution, max_iter: int) -> None:
+    """Warn of a fit that was interrupted, or ended before it had settled."""
+    if solution.is_interrupted:
+        warn_user(
+            f"{method} was interrupted: the result is the best found until then",
+            ConvergenceWarning,
+        )
+    elif not solution.trace.converged:
+        warn_user(
+            f"{method} did not converge in max_iter={max_iter} iterations: increase "
+            "max_iter or tol",
+            ConvergenceWarning,
+        )
+
+
+def _warn_of_partition(
+    estimator: BaseCredalClusterer, partition: CredalPartition
+) -> None:
+    """Warn of a single cluster, and of more outliers than other objects."""
+    if getattr(estimator, "n_clusters", None) == 1:
+        # scikit-learn's own checks fit every clusterer with one cluster, so that
+        # this cannot be an error.
+        warn_user(
+            "n_clusters=1 tells only outliers from the rest: n_clusters should be >= 2",
+            UserWarning,
+        )
+    share = partition.is_outlier.mean()
+    if share > 0.5:
+        warn_user(
+            f"{share:.0%} of the objects are outliers: {estimator._outlier_advice}",
+            OutlierWarning,
+        )
 
 
 def _source(

@@ -116,12 +116,14 @@ def best_start(
     is_quiet: bool = False,
 ) -> Solution:
     """The solution of lowest loss over starts with these seeds."""
-    progress = Progress(
-        type(estimator).__name__,
-        n_runs=len(seeds),
-        max_iter=estimator._max_iterations(data),
-        enabled=bool(estimator.verbose) and not is_quiet,
-    )
+    progress = None
+    if estimator.verbose and not is_quiet:
+        progress = Progress(
+            type(estimator).__name__,
+            n_runs=len(seeds),
+            max_iter=estimator._max_iterations(data),
+            enabled=True,
+        )
     arguments = [
         (estimator, data, focal_sets, seed, previous, progress, run)
         for run, seed in enumerate(seeds)
@@ -133,7 +135,8 @@ def best_start(
             delayed(_run)(*each) for each in arguments
         )
         best = _best(solutions)
-    progress.close()
+    if progress is not None:
+        progress.close()
     return best
 
 
@@ -169,19 +172,25 @@ def _run(
     focal_sets: FocalSets | None,
     seed: int,
     previous: Solution | None,
-    progress: Progress,
+    progress: Progress | None,
     run: int,
 ) -> Solution:
     """One start, possibly in another thread, process or machine."""
+
+    def report(iteration: int, loss: float) -> None:
+        if progress is not None:
+            progress.report(run, iteration, loss)
+
     with one_thread():
         solution = estimator._solve(
             data,
             focal_sets,
             np.random.RandomState(seed),
             previous=previous,
-            report=lambda iteration, loss: progress.report(run, iteration, loss),
+            report=report,
         )
-    progress.finish(run)
+    if progress is not None:
+        progress.finish(run)
     return solution
 
 

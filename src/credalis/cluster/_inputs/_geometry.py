@@ -11,12 +11,12 @@ from sklearn.metrics import pairwise_distances
 
 from credalis._checks import (
     check_choice,
+    check_lengths,
     check_number,
     check_spread,
     check_squarable,
     shown,
 )
-from credalis._neighbors import check_lengths
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -62,6 +63,11 @@ def side_information(
     constraint_weight: float,
 ) -> SideInformation:
     """Checked labels and pairs with their weights."""
+    if partial_labels is None and must_link is None and cannot_link is None:
+        nothing = SideInformation.nothing()
+        return replace(
+            nothing, label_weight=label_weight, constraint_weight=constraint_weight
+        )
     must, cannot = check_constraints(must_link, cannot_link, n_samples)
     objects, labels = check_partial_labels(partial_labels, n_samples, n_clusters)
     known = np.full(n_samples, -1)

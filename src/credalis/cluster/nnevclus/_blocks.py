@@ -29,7 +29,6 @@ from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._solution import empty_clusters_last, one_thread
 from credalis.cluster._inputs._scale import without_isolated
 from credalis.cluster.nnevclus._network import FittedNetwork
-from credalis.cluster.nnevclus._seeds import SeedRows
 from credalis.cluster.nnevclus._settings import Settings
 from credalis.cluster.nnevclus._start import NetworkSolution
 from credalis.cluster.nnevclus._training import (
@@ -68,16 +67,15 @@ def start_blocks(
     """Scaling, δ0, novelty detector and network from a sample."""
     settings = Settings.of(estimator, len(sample))
     n_blocks = max(1, len(sample) // settings.batch_size)
-    settings = replace(
-        settings,
-        init=_start_of(settings, sample, int(seeds[0])),
-        max_iter=max(5, round(_START_UPDATES / n_blocks)),
-    )
+    settings = replace(settings, max_iter=max(5, round(_START_UPDATES / n_blocks)))
+    settings, rows = _with_seeds(settings, sample, int(seeds[0]))
     rng = np.random.RandomState(int(seeds[0]))
     with warnings.catch_warnings():
         # Whatever there is to warn of is said of the result.
         warnings.simplefilter("ignore")
-        outcome = solve(estimator, sample, rng, is_quiet=True, settings=settings)
+        outcome = solve(
+            estimator, sample, rng, is_quiet=True, settings=settings, seeds=rows
+        )
     solution = outcome.solution
     assert isinstance(solution, NetworkSolution)
     if solution.is_interrupted:
@@ -293,17 +291,19 @@ def _finished(
     return Outcome(solution, focal_sets, settings.max_iter)
 
 
-def _start_of(settings: Settings, sample: Array, seed: int) -> Any:
-    """What the start on the sample begins with.
+def _with_seeds(
+    settings: Settings, sample: Array, seed: int
+) -> tuple[Settings, NDArray[np.intp] | None]:
+    """Settings of the start on the sample, and row numbers of its seeds if any.
 
     Random weights lose clusters when there are many, and so do single seeds; the
     objects next to the k-means centres of the sample keep them apart.
     """
     init = settings.init
     if not isinstance(init, str) or init not in ("random", "k-means++"):
-        return init
+        return settings, None
     if hasattr(settings.metric, "transform"):
-        return "k-means++"
+        return replace(settings, init="k-means++"), None
     rng = np.random.RandomState(seed)
     rows = rng.permutation(len(sample))[:_SEED_ROWS]
     n_clusters = settings.n_clusters
@@ -315,7 +315,7 @@ def _start_of(settings: Settings, sample: Array, seed: int) -> Any:
     distances[labels != np.arange(n_clusters)[:, None]] = np.inf
     n_seeds = min(_N_SEEDS, np.bincount(labels, minlength=n_clusters).min())
     nearest = np.argsort(distances, axis=1, kind="stable")[:, : max(1, n_seeds)]
-    return SeedRows(nearest.T.ravel())
+    return replace(settings, init="random"), nearest.T.ravel()
 
 
 def _stored(state: TrainingState) -> dict[str, Any]:

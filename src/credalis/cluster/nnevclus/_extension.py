@@ -15,13 +15,14 @@ from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import about_features, set_fitted
 from credalis.cluster._framework._solution import one_thread
 from credalis.cluster._inputs._geometry import scale_of
-from credalis.cluster._inputs._standardization import Standardization
+from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._network import FittedNetwork, Weights, network_for
 from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
-from credalis.cluster.nnevclus._problem import NetworkProblem, prepare
 from credalis.cluster.nnevclus._settings import Settings
 from credalis.cluster.nnevclus._start import (
+    NetworkProblem,
     NetworkSolution,
+    prepare,
     say_nothing,
     train_on_labels,
     train_to_end,

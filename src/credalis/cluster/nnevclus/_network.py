@@ -15,7 +15,7 @@ from credalis._checks import check_choice
 from credalis._files import atomic_write, naming_errors
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import Geometry
-from credalis.cluster._inputs._standardization import Standardization
+from credalis.cluster._inputs._scale import Standardization
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
     CredalNetwork,

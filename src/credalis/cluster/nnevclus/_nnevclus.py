@@ -15,16 +15,20 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._framework._solution import one_thread
-from credalis.cluster._inputs._standardization import Standardization
+from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
-from credalis.cluster.nnevclus._problem import NetworkProblem, prepare
 from credalis.cluster.nnevclus._settings import (
     Settings,
     check_mode,
     check_parameters,
 )
-from credalis.cluster.nnevclus._start import NetworkSolution, solve
+from credalis.cluster.nnevclus._start import (
+    NetworkProblem,
+    NetworkSolution,
+    prepare,
+    solve,
+)
 from credalis.cluster.nnevclus._stream import train_on_stream
 from credalis.cluster.nnevclus._training import TrainingState
 from credalis.metric_learning import DissimilarityPCA
@@ -474,7 +478,7 @@ default="auto"
         return prepare(settings or Settings.of(self, len(X)), X, rng, **given)
 
     def _has_fixed_order(self, problem: NetworkProblem) -> bool:
-        return problem.information.has_labels or problem.settings.has_fixed_order
+        return problem.has_fixed_order
 
     def _n_starts(self, problem: NetworkProblem) -> int:
         return problem.settings.n_init

@@ -1,7 +1,6 @@
 """Objects that stand for the clusters when NNEVCLUS starts."""
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,6 @@ from credalis.cluster._inputs._peaks import belief_peaks
 _SEED_TOLERANCE = 1e-4
 
 
-@dataclass(frozen=True, eq=False)
-class SeedRows:
-    """Row numbers of several seeds for each cluster, the clusters in turn."""
-
-    rows: NDArray[np.intp]
-
-
 INITS = ("random", "peaks", "evclus", "k-means++")
 
 
@@ -38,7 +30,7 @@ def fixed_seeds(
 ) -> NDArray[np.intp] | None:
     """Row numbers of seeds that are the same for all starts, one for each cluster.
 
-    None for "random" and "k-means++".
+    None for "k-means++", which draws them for every start.
     """
     if isinstance(init, str):
         if init == "peaks":
@@ -46,8 +38,6 @@ def fixed_seeds(
         if init == "evclus":
             return _most_plausible(geometry, scale, n_clusters, rng)
         return None
-    if isinstance(init, SeedRows):
-        return init.rows
     values = np.asarray(init)
     if values.ndim == 1:
         return check_rows(values, len(X), n_clusters)

@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from credalis.cluster._framework._fit import about_features, set_fitted
 from credalis.cluster._framework._solution import one_thread
 from credalis.cluster.nnevclus._network import FittedNetwork, network_for
-from credalis.cluster.nnevclus._problem import prepare
 from credalis.cluster.nnevclus._settings import Settings, check_mode
+from credalis.cluster.nnevclus._start import prepare
 from credalis.cluster.nnevclus._training import (
     MemoryFeed,
     TrainingState,

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._checks import check_choice, check_integer, check_number
+from credalis._checks import check_choice, check_integer, check_lengths, check_number
 from credalis._neighbors import (
     NeighborSearch,
     batches,
-    check_lengths,
     check_metric,
     nearest_neighbors,
 )

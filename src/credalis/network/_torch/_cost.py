@@ -13,8 +13,8 @@ from torch import Tensor
 from credalis.belief import FocalSets
 from credalis.dissimilarity import EuclideanSimilarities, Similarities
 from credalis.network._model import CredalNetwork
-from credalis.network._side_information import SideInformation
 from credalis.network._torch._module import ModuleBody, ModuleNetwork
+from credalis.network._training import SideInformation
 from credalis.objectives import label_penalty, pair_penalty
 
 Array = NDArray[np.floating]

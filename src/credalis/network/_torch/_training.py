@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from credalis.dissimilarity import Similarities
-from credalis.network._mlp import DeferredInputs
-from credalis.network._model import CredalNetwork
+from credalis.network._model import CredalNetwork, DeferredInputs
 from credalis.network._torch._cost import Term, TorchCost
 from credalis.network._torch._module import (
     LARGEST_SEED,

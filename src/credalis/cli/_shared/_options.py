@@ -1,0 +1,173 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from credalis.cli._shared._console import set_debugging
+from credalis.tabular import FIELDS, MISSING, SCALINGS
+
+# Help in lines a person can read, and the defaults said.
+SETTINGS: dict[str, Any] = {
+    "help_option_names": ["-h", "--help"],
+    "max_content_width": 88,
+    "show_default": True,
+}
+
+# The tables are checked where they are opened, with messages of our own.
+PATH = click.Path(allow_dash=True, readable=False)
+
+Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
+
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=set_debugging,
+    help="Show where in the program an error occurs.",
+)
+quiet_option = click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="No notes, no summary: only warnings and errors.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the result as JSON."
+)
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    default=0,
+    help="Seed for random numbers: the same seed gives the same result.",
+)
+n_jobs_option = click.option(
+    "--n-jobs",
+    type=int,
+    default=1,
+    help="Number of fits to run at the same time, -1 for one per processor. It does "
+    "not change the result.",
+)
+fields_option = click.option(
+    "--fields",
+    metavar="A,B,...",
+    default=None,
+    help=f"What to write: one or more of {', '.join(FIELDS)}.  [default: all]",
+)
+precomputed_option = click.option(
+    "--precomputed",
+    is_flag=True,
+    help="The table is a square matrix of dissimilarities.",
+)
+
+
+def examples(*commands: str) -> str:
+    """Commands below a help page; the first character forbids click to wrap them."""
+    return "\b\n" + "\n".join(("Examples:", *(f"  {line}" for line in commands)))
+
+
+def together(*options: Decorator) -> Decorator:
+    """Several options as one decorator, in the order of the help."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+data_argument = click.argument("data", type=PATH)
+
+# How the file is read.
+file_options = together(
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help=r"Delimiter of a text file, \t for a tab.  [default: detected]",
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="Decimal sign of a text file.  [default: detected]",
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of a text file holds the names of the columns.  "
+        "[default: detected]",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of a text file.  [default: UTF-8]",
+    ),
+    click.option(
+        "--na",
+        "missing_values",
+        metavar="TEXT",
+        multiple=True,
+        help="Text that stands for a missing value, in addition to empty cells, NA, "
+        "NaN and null. Can be repeated.",
+    ),
+)
+
+id_option = click.option(
+    "--id",
+    "id_column",
+    metavar="COLUMN",
+    help="Column that identifies the rows; it is kept in the output.",
+)
+
+# What of the table is used, and how.
+column_options = together(
+    click.option(
+        "--columns",
+        metavar="A,B,...",
+        multiple=True,
+        help="Columns to cluster by.  [default: all]",
+    ),
+    click.option(
+        "--exclude", metavar="A,B,...", multiple=True, help="Columns to leave out."
+    ),
+    id_option,
+    click.option(
+        "--scale",
+        type=click.Choice(SCALINGS),
+        default=None,
+        help="standard: mean 0, standard deviation 1; robust: median 0, interquartile "
+        "range 1; none: unchanged.  [default: standard]",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(MISSING),
+        default="error",
+        help="What to do with missing values. error: stop; drop: leave the rows out, "
+        "with empty cells in the output; impute: fill in medians.",
+    ),
+    click.option(
+        "--one-hot",
+        is_flag=True,
+        help="Use columns of text, with one indicator per category.",
+    ),
+    precomputed_option,
+    file_options,
+)
+
+
+def checked_fields(text: str | None) -> list[str]:
+    """Names of fields of the memberships, or a usage error."""
+    if text is None:
+        return list(FIELDS)
+    fields = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in fields if name not in FIELDS]
+    if unknown or not fields:
+        raise click.UsageError(
+            f"--fields must be one or more of {','.join(FIELDS)}, got {text!r}",
+            click.get_current_context(),
+        )
+    return fields

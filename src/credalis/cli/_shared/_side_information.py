@@ -1,0 +1,194 @@
+"""Labels and pairs from files, by the identifiers of the rows."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from credalis.cli._shared._console import Console
+from credalis.cli._shared._data import Data
+from credalis.constraints._pairs import link_graph
+from credalis.tables import as_text, open_table
+
+_UNKNOWN = ("", "-1")
+_WHOLE = re.compile(r"\d+")
+
+# Number of the row in the file, and its two cells.
+Lines = list[tuple[int, str, str]]
+
+
+def read_side_information(
+    data: Data,
+    console: Console,
+    *,
+    labels: str | None,
+    must_link: str | None,
+    cannot_link: str | None,
+    n_clusters: int | None,
+) -> dict[str, NDArray[Any]]:
+    """Arguments of ``fit``, in row numbers of the matrix.
+
+    Parameters
+    ----------
+    data : Data
+        The rows that the files are about.
+    console : Console
+        Where to say how labels became clusters.
+    labels, must_link, cannot_link : str or None
+        Files of two columns: identifier and label, or two identifiers.
+    n_clusters : int or None
+        Number of clusters, if it is known.
+    """
+    if labels is None and must_link is None and cannot_link is None:
+        return {}
+    rows = _Rows(data)
+    given: dict[str, NDArray[Any]] = {}
+    if labels is not None:
+        lines = _read(labels, rows, console, is_about_pairs=False)
+        given["partial_labels"] = _labels(labels, lines, rows, console, n_clusters)
+    pairs: dict[str, Lines] = {}
+    for name, path in (("must_link", must_link), ("cannot_link", cannot_link)):
+        if path is not None:
+            pairs[path] = _read(path, rows, console, is_about_pairs=True)
+            given[name] = _pairs(path, pairs[path], rows)
+    if must_link is not None and cannot_link is not None:
+        _check_agreement(given, pairs[cannot_link], len(data.X), must_link, cannot_link)
+    return given
+
+
+class _Rows:
+    """Row numbers of the matrix by identifier."""
+
+    def __init__(self, data: Data) -> None:
+        texts = data.key_texts()
+        self.what = "row" if data.id_column is None else f"value of {data.id_column!r}"
+        self.table = data.name
+        self.n_rows = len(data.X)
+        self._numbers = np.cumsum(data.prepared.is_kept) - 1
+        self._is_kept = data.prepared.is_kept
+        self._positions = {text: position for position, text in enumerate(texts)}
+        if len(self._positions) < len(texts):
+            twice, _ = Counter(texts).most_common(1)[0]
+            raise ValueError(
+                f"{data.name}: labels and pairs need unique identifiers, but "
+                f"{twice!r} occurs more than once in {data.id_column!r}"
+            )
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._positions
+
+    def number(self, path: str, line: int, text: str) -> int:
+        """Row number of an identifier, or a ValueError that says where it stands."""
+        if text not in self._positions:
+            numbering = " (rows are numbered from 0)" if self.what == "row" else ""
+            raise ValueError(
+                f"{path}, row {line}: {self.table} has no {self.what} {text!r}"
+                f"{numbering}"
+            )
+        position = self._positions[text]
+        if not self._is_kept[position]:
+            raise ValueError(
+                f"{path}, row {line}: {self.what} {text!r} was left out because of "
+                "missing values; remove it here, or use --missing impute"
+            )
+        return int(self._numbers[position])
+
+
+def _read(path: str, rows: _Rows, console: Console, *, is_about_pairs: bool) -> Lines:
+    """Rows of a file of two columns; a header is recognised and told."""
+    table = open_table(path, header=False, text_columns=("x0", "x1"))
+    if len(table.columns) != 2:
+        expected = "two identifiers" if is_about_pairs else "identifier and label"
+        raise ValueError(
+            f"{path} must have two columns, {expected}, got {len(table.columns)}"
+        )
+    content = table.read()
+    cells = [
+        ["" if text is None else text.strip() for text in as_text(content.column(j))]
+        for j in range(2)
+    ]
+    lines = [
+        (number, first, second)
+        for number, (first, second) in enumerate(zip(*cells, strict=True), start=1)
+    ]
+    if table.format != "csv" or not lines:
+        return lines
+    _, first, second = lines[0]
+    others = {line[2] for line in lines[1:]}
+    is_header = first not in rows and (
+        second not in rows if is_about_pairs else second not in others
+    )
+    if is_header:
+        console.note(f"{path}: the first line is taken as a header: {first}, {second}")
+        return lines[1:]
+    return lines
+
+
+def _pairs(path: str, lines: Lines, rows: _Rows) -> NDArray[np.intp]:
+    pairs = np.empty((len(lines), 2), dtype=np.intp)
+    for k, (line, first, second) in enumerate(lines):
+        pairs[k] = rows.number(path, line, first), rows.number(path, line, second)
+        if pairs[k, 0] == pairs[k, 1]:
+            raise ValueError(
+                f"{path}, row {line}: a pair joins two different rows, got {first!r} "
+                "twice"
+            )
+    return pairs
+
+
+def _check_agreement(
+    given: dict[str, NDArray[Any]],
+    lines: Lines,
+    n_rows: int,
+    must_link: str,
+    cannot_link: str,
+) -> None:
+    """Contradictions by identifier; the estimators would tell row numbers."""
+    graph = link_graph(given["must_link"], n_rows)
+    group = connected_components(graph, directed=False)[1]
+    for (line, first, second), (i, j) in zip(lines, given["cannot_link"], strict=True):
+        if group[i] == group[j]:
+            raise ValueError(
+                f"{cannot_link}, row {line}: {first!r} and {second!r} cannot be in "
+                f"different clusters: {must_link} joins them, directly or through "
+                "other rows"
+            )
+
+
+def _labels(
+    path: str, lines: Lines, rows: _Rows, console: Console, n_clusters: int | None
+) -> NDArray[np.intp]:
+    """Clusters of the labelled rows, -1 for the others."""
+    known = [line for line in lines if line[2] not in _UNKNOWN]
+    clusters = _clusters_of({line[2] for line in known}, n_clusters)
+    if n_clusters is not None and len(clusters) > n_clusters:
+        raise ValueError(
+            f"{path} has {len(clusters)} different labels, more than the {n_clusters} "
+            "clusters of -c"
+        )
+    if any(name != str(number) for name, number in clusters.items()):
+        listed = ", ".join(f"{name} is {number}" for name, number in clusters.items())
+        console.note(f"{path}: labels become clusters: {listed}")
+    labels = np.full(rows.n_rows, -1, dtype=np.intp)
+    for line, key, label in known:
+        row = rows.number(path, line, key)
+        if labels[row] not in (-1, clusters[label]):
+            raise ValueError(f"{path}, row {line}: {key!r} has two different labels")
+        labels[row] = clusters[label]
+    return labels
+
+
+def _clusters_of(labels: Sequence[str] | set[str], n_clusters: int | None) -> dict:
+    """Numbers of clusters as they are; names, and other numbers, in their order."""
+    are_whole = all(_WHOLE.fullmatch(label) for label in labels)
+    if are_whole:
+        numbers = sorted(labels, key=int)
+        largest = int(numbers[-1]) if numbers else 0
+        if n_clusters is None or largest < n_clusters:
+            return {label: int(label) for label in numbers}
+        return {label: k for k, label in enumerate(numbers)}
+    return {label: k for k, label in enumerate(sorted(labels))}

@@ -1,0 +1,224 @@
+"""The picture of a partition: clear, doubtful and outlying objects in the plane."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis._drawing.legibility import MAX_LISTED
+from credalis.plots import CredalPartitionDisplay
+from credalis.report._charts.chart import (
+    Chart,
+    axis,
+    below,
+    import_graph_objects,
+    layout,
+    numbers,
+)
+from credalis.report._charts.marks import (
+    cluster_numbers,
+    density,
+    hulls,
+    objects,
+    prototypes,
+)
+from credalis.report._content.columns import Column
+from credalis.report._content.objects import reason
+from credalis.report._content.profiles import Profiles
+from credalis.report._content.subject import Subject
+from credalis.report._content.text import chart_text, counted, number, plain
+
+Indices = NDArray[np.intp]
+
+# More objects are sampled: browsers become slow, and marks hide each other.
+MAX_POINTS = 3000
+# Columns a reader can choose for the axes.
+_MAX_VIEWS = 24
+# What a hover text lists at most.
+_N_MASSES, _N_CELLS_LISTED = 5, 6
+
+_HEIGHT = 620
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """The chart, which objects it shows, and what else its axes can show."""
+
+    chart: Chart
+    shown: Indices
+    views: list[dict[str, Any]]
+    axis_labels: tuple[str, str]
+
+
+def picture(subject: Subject, profiles: Profiles, keep: Indices) -> Picture:
+    """Draw all objects, or a sample with those to keep over the density of all."""
+    go = import_graph_objects()
+    display = planar_display(subject)
+    shown = subject.sample(MAX_POINTS, keep)
+    texts = [hover_text(subject, int(i)) for i in shown]
+    traces = []
+    if len(shown) < subject.n_samples:
+        traces.append(density(go, display))
+    traces += [*hulls(go, display), *objects(go, display, shown, texts)]
+    if display.centers is not None:
+        traces.append(prototypes(go, display.centers))
+    if display.n_clusters > MAX_LISTED:
+        traces.append(cluster_numbers(go, display))
+    # On a phone there is no room for more.
+    names = [
+        plain(label.replace("principal component", "PC"), 36)
+        for label in display.axis_labels
+    ]
+    labels = [chart_text(name) for name in names]
+    figure = go.Figure(
+        data=traces,
+        layout=layout(
+            _HEIGHT,
+            showlegend=True,
+            legend=below(),
+            xaxis=axis(labels[0]),
+            yaxis=axis(labels[1]),
+        ),
+    )
+    views = _views(subject, profiles, shown)
+    chart = Chart(
+        "picture",
+        figure,
+        _alt(subject),
+        _caption(subject, display, len(shown), has_views=bool(views)),
+    )
+    return Picture(chart, shown, views, (names[0], names[1]))
+
+
+def planar_display(subject: Subject) -> CredalPartitionDisplay:
+    """The objects in the plane: in units the reader knows, where there are few."""
+    estimator, partition = subject.estimator, subject.partition
+    if getattr(estimator, "embedding_", None) is not None:
+        # Scores have unit variance: the first two are the principal plane.
+        scores = estimator.embedding_.transform(subject.X)[:, :2]
+        names = [f"component {j + 1} of the dissimilarities" for j in range(2)]
+        return CredalPartitionDisplay.from_partition(
+            partition, scores, feature_names=names[: scores.shape[1]]
+        )
+    known = _known_units(subject)
+    if known:
+        return CredalPartitionDisplay.from_partition(
+            partition,
+            np.column_stack([column.values for column in known]),
+            feature_names=[column.name for column in known],
+        )
+    if estimator is not None and not subject.is_precomputed:
+        return CredalPartitionDisplay.from_estimator(estimator, subject.X)
+    return CredalPartitionDisplay.from_partition(partition, subject.X)
+
+
+def _known_units(subject: Subject) -> list[Column]:
+    """The one or two columns of the table that X holds in other units, if it does."""
+    names = subject.feature_names
+    if subject.is_precomputed or names is None or len(names) > 2:
+        return []
+    by_name = {column.name: column for column in subject.columns}
+    if not all(name in by_name for name in names):
+        return []
+    known = [by_name[name] for name in names]
+    if not all(
+        column.is_numeric and np.isfinite(column.values).all() for column in known
+    ):
+        return []
+    values = np.column_stack([column.values for column in known])
+    return [] if np.array_equal(values, subject.matrix) else known
+
+
+def hover_text(subject: Subject, i: int) -> str:
+    """What is known about an object: its masses, and its row of the table."""
+    lines = [
+        f"<b>{chart_text(subject.title(i))}</b>",
+        reason(subject, i),
+        *(f"m({name}) = {mass}" for name, mass in subject.largest_masses(i, _N_MASSES)),
+    ]
+    cells = [
+        chart_text(f"{plain(column.name, 30)}: {plain(column.cell(i), 30)}")
+        for column in subject.columns[:_N_CELLS_LISTED]
+    ]
+    return "<br>".join(lines + ([""] if cells else []) + cells)
+
+
+def _views(
+    subject: Subject, profiles: Profiles, shown: Indices
+) -> list[dict[str, Any]]:
+    """Columns that can be chosen for an axis: those that tell the clusters apart."""
+    columns = subject.numeric
+    n_columns = subject.matrix.shape[1]
+    if not columns or (len(columns) <= 2 and n_columns <= 2):
+        return []
+    order = np.sort(profiles.order[:_MAX_VIEWS])
+    return [
+        {
+            "name": columns[j].name,
+            "title": chart_text(columns[j].name),
+            "values": numbers(columns[j].values[shown]),
+        }
+        for j in order
+    ]
+
+
+def _alt(subject: Subject) -> str:
+    partition = subject.partition
+    return (
+        f"Scatter plot of {counted(partition.n_samples, 'object')} in the plane, "
+        "coloured by cluster: "
+        f"{number(int(partition.lower.sum()))} clear, "
+        f"{number(int(partition.is_ambiguous.sum()))} between clusters, "
+        f"{number(int(partition.is_outlier.sum()))} outliers. The text and the tables "
+        "below say the same."
+    )
+
+
+def _caption(
+    subject: Subject,
+    display: CredalPartitionDisplay,
+    n_shown: int,
+    *,
+    has_views: bool,
+) -> str:
+    parts = []
+    if getattr(subject.estimator, "embedding_", None) is not None:
+        parts.append("The axes are principal components of the dissimilarities.")
+    elif subject.is_precomputed:
+        parts.append("The axes are principal components of the dissimilarity matrix.")
+    elif display.is_strip:
+        parts.append("There is one feature; the height is the doubt about an object.")
+    elif subject.matrix.shape[1] > 2:
+        parts.append(
+            f"{number(subject.matrix.shape[1])} features cannot be drawn in the plane, "
+            "so the axes are the first two principal components (PCA), the directions "
+            "in which the objects vary most."
+        )
+    if has_views:
+        parts.append(
+            "You can choose other axes above: clusters that overlap in one view may be "
+            "apart in another."
+        )
+    if display.is_strip:
+        parts.append(
+            "The lines below span the objects that are certainly (solid) and possibly "
+            "(dashed) in a cluster."
+        )
+    else:
+        parts.append(
+            "Solid outlines enclose the objects that are certainly in a cluster, "
+            "dashed ones those that are possibly in it."
+        )
+    parts.append(
+        "An object between two clusters has the colour of one and a rim in the colour "
+        "of the other; rings are outliers."
+    )
+    if n_shown < subject.n_samples:
+        parts.append(
+            f"The marks are a random sample, {number(n_shown)} of the "
+            f"{number(subject.n_samples)} objects, with those listed below among them; "
+            "the grey background shows where all objects are (the darker, the more), "
+            "and the outlines enclose all of them."
+        )
+    return " ".join(parts)

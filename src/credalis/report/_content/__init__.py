@@ -1,0 +1,1 @@
+"""What a report says: the result in words, numbers and rows of tables, without HTML."""

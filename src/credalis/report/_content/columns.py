@@ -1,0 +1,118 @@
+"""The table as the reader knows it: named columns of numbers or of words."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis._drawing.inputs import check_feature_names
+from credalis.report._content.text import plain, quantity
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column: numbers with NaN where there are none, or anything else as it came.
+
+    Parameters
+    ----------
+    name : str
+    values : array of shape (n_samples,)
+    is_numeric : bool
+    """
+
+    name: str
+    values: NDArray[Any]
+    is_numeric: bool
+
+    def cell(self, i: int) -> str:
+        """What stands in row i, for a reader."""
+        value = self.values[i]
+        if self.is_numeric:
+            return quantity(float(value))
+        return "–" if _is_missing(value) else plain(value)
+
+
+def columns_of(data: Any, n_samples: int, estimator: Any = None) -> list[Column]:
+    """Columns of a data frame, of a dictionary or of an array.
+
+    Parameters
+    ----------
+    data : DataFrame of pandas or polars, dict of columns, or array-like of two axes
+        With one row for each object.
+    n_samples : int
+        Number of objects.
+    estimator : object, default=None
+        May know the names of the columns of an array.
+    """
+    names, raw = _raw_columns(data, estimator)
+    for name, values in zip(names, raw, strict=True):
+        if values.shape != (n_samples,):
+            raise ValueError(
+                f"data must have one row for each of the {n_samples} objects, got "
+                f"shape {values.shape} in column {plain(name)!r}"
+            )
+    return [_column(name, each) for name, each in zip(names, raw, strict=True)]
+
+
+def _raw_columns(data: Any, estimator: Any) -> tuple[list[Any], list[NDArray[Any]]]:
+    """Names and arrays; by position, since names of pandas may occur twice."""
+    if isinstance(data, dict):
+        return list(data), [_as_array(values) for values in data.values()]
+    if hasattr(data, "iloc") and hasattr(data, "columns"):
+        series = [data.iloc[:, j] for j in range(data.shape[1])]
+        return list(data.columns), [_from_pandas(each) for each in series]
+    if hasattr(data, "get_columns"):
+        return list(data.columns), [each.to_numpy() for each in data.get_columns()]
+    array = np.asarray(data)
+    if array.ndim != 2:
+        raise ValueError(
+            "data must be a DataFrame, a dict of columns or an array of two axes, got "
+            f"{type(data).__name__} of {array.ndim} axes"
+        )
+    names = check_feature_names(None, data, array.shape[1], estimator)
+    return list(names), list(array.T)
+
+
+def _from_pandas(series: Any) -> NDArray[Any]:
+    """Numbers as float, also those of pandas' own types that know missing values."""
+    if getattr(series.dtype, "kind", "O") in "iuf":
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    return series.to_numpy()
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    """A column of its own type; words and numbers side by side stay what they are."""
+    array = np.asarray(values)
+    return array if array.dtype.kind not in "US" else np.asarray(values, dtype=object)
+
+
+def _column(name: Any, values: NDArray[Any]) -> Column:
+    numbers = _numbers(values)
+    title = plain(name) or "(no name)"
+    if numbers is None:
+        return Column(title, values, is_numeric=False)
+    return Column(title, np.where(np.isfinite(numbers), numbers, np.nan), True)
+
+
+def _numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
+    """The column as floats if it holds numbers, with or without gaps."""
+    if values.dtype.kind in "iuf":
+        return values.astype(np.float64)
+    if values.dtype.kind != "O" or not any(map(_is_number, values)):
+        return None
+    if not all(_is_number(value) or value is None for value in values):
+        return None
+    return np.array([np.nan if value is None else float(value) for value in values])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT, or pandas' NA, which is neither equal nor unequal to itself."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value

@@ -1,0 +1,175 @@
+"""Objects worth a look: typical, doubtful and outlying ones, with reasons."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis.report._content.profiles import Profiles
+from credalis.report._content.subject import Subject
+from credalis.report._content.text import listed, number
+
+Indices = NDArray[np.intp]
+
+# Less doubt than this is not worth a word.
+MIN_DOUBT = 0.05
+# Plausibilities that differ by less than this are equal to a reader.
+_DECIMALS = 2
+# Objects named as typical of a cluster, rows of the tables of objects, columns of the
+# reader's table and masses in them, and sets listed where the doubt lies.
+_N_TYPICAL, _N_ROWS, _N_COLUMNS, _N_MASSES, _N_SETS = 3, 30, 8, 3, 5
+
+
+@dataclass(frozen=True, eq=False)
+class TableColumn:
+    """One column of a table that the reader can sort, by values or by the cells.
+
+    If it is descending, the first click brings the largest value to the top.
+    """
+
+    heading: str
+    cells: Sequence[str]
+    values: Sequence[float] | None = None
+    is_descending: bool = False
+
+    def sort_key(self, row: int) -> str:
+        """What a row is sorted by; nothing if the value is missing."""
+        value = self.values[row] if self.values is not None else np.nan
+        return f"{value:.9g}" if np.isfinite(value) else ""
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectList:
+    """Objects of one kind: what is said about them, and a table that names them."""
+
+    text: str
+    objects: list[int]
+    columns: list[TableColumn]
+
+
+def typical_objects(subject: Subject) -> list[Indices]:
+    """For each cluster its most plausible objects, of equals the most central first."""
+    partition = subject.partition
+    spread = subject.matrix.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    chosen = []
+    for k in range(partition.n_clusters):
+        members = np.flatnonzero(subject.groups == k)
+        if len(members) == 0:
+            chosen.append(members)
+            continue
+        plausibility = partition.plausibility[members, k].round(_DECIMALS)
+        if subject.is_precomputed:
+            remoteness = subject.matrix[np.ix_(members, members)].mean(axis=1)
+        else:
+            points = subject.matrix[members] / scale
+            remoteness = np.linalg.norm(points - points.mean(axis=0), axis=1)
+        order = np.lexsort((remoteness, -plausibility))
+        chosen.append(members[order[:_N_TYPICAL]])
+    return chosen
+
+
+def reason(subject: Subject, i: int, profiles: Profiles | None = None) -> str:
+    """Why an object is where it is, as in "between 2 and 3"."""
+    partition = subject.partition
+    clusters = np.flatnonzero(partition.maximum_mass_sets[i])
+    if partition.is_outlier[i]:
+        return _outlier_reason(subject, i, profiles)
+    if len(clusters) == partition.n_clusters > 2:
+        return "could be in any cluster"
+    if len(clusters) > 1:
+        return f"between {listed(clusters.tolist(), limit=6)}"
+    own = int(clusters[0])
+    if partition.doubt[i] < MIN_DOUBT:
+        return f"clearly in {own}"
+    others = np.array(partition.plausibility[i])
+    others[own] = 0.0
+    second = int(others.argmax())
+    perhaps = f", perhaps in {second}" if others[second] >= MIN_DOUBT else ""
+    return f"rather in {own}{perhaps}"
+
+
+def _outlier_reason(subject: Subject, i: int, profiles: Profiles | None) -> str:
+    """Far from all clusters; what is unusual, and which cluster is closest."""
+    parts = ["far from all"]
+    unusual = profiles.unusual(i) if profiles is not None else ""
+    if unusual:
+        parts.append(unusual)
+    if subject.partition.plausibility[i].max() >= 0.01:
+        parts.append(f"closest to {subject.partition.labels[i]}")
+    return "; ".join(parts)
+
+
+def doubtful_objects(subject: Subject) -> ObjectList:
+    """Objects inside clusters that least is known about, the most doubtful first."""
+    partition = subject.partition
+    doubt = np.where(partition.is_outlier, -1.0, partition.doubt)
+    order = np.argsort(-doubt, kind="stable")[:_N_ROWS]
+    objects = order[doubt[order] >= MIN_DOUBT].tolist()
+    if not objects:
+        return ObjectList("No object is in doubt.", [], [])
+    sets = partition.maximum_mass_index[partition.is_ambiguous]
+    counts = np.bincount(sets, minlength=len(partition.focal_sets))
+    where = [
+        f"{number(int(counts[j]))} between {listed(partition.focal_sets.subsets[j], 6)}"
+        for j in np.argsort(-counts, kind="stable")[:_N_SETS]
+        if counts[j]
+    ]
+    text = f"Objects between clusters: {', '.join(where)}. " if where else ""
+    text += (
+        "Doubt is one minus the largest belief in a single cluster: 0 means certain. "
+        + _extent(len(objects), int((doubt >= MIN_DOUBT).sum()))
+    )
+    return ObjectList(text, objects, _columns(subject, objects))
+
+
+def outlying_objects(subject: Subject, profiles: Profiles) -> ObjectList:
+    """Outliers and what is unusual about them, those of largest mass on ∅ first."""
+    outliers = np.flatnonzero(subject.partition.is_outlier)
+    if len(outliers) == 0:
+        return ObjectList("No object is an outlier.", [], [])
+    order = np.argsort(-subject.partition.outlier_mass[outliers], kind="stable")
+    objects = outliers[order[:_N_ROWS]].tolist()
+    text = (
+        "The largest mass of these objects is on ∅: none of the clusters fits them. "
+        + _extent(len(objects), len(outliers))
+    )
+    return ObjectList(text, objects, _columns(subject, objects, profiles))
+
+
+def _extent(n_listed: int, n_all: int) -> str:
+    """How many rows a table has, and how they are ordered."""
+    if n_all == 1:
+        return ""
+    if n_listed == n_all:
+        return "The worst come first; click a heading to sort."
+    return (
+        f"{number(n_listed)} of {number(n_all)} are listed, the worst first; click a "
+        "heading to sort."
+    )
+
+
+def _columns(
+    subject: Subject, objects: list[int], profiles: Profiles | None = None
+) -> list[TableColumn]:
+    """Objects with reasons, doubts and their rows of the table."""
+    partition = subject.partition
+    doubt, empty = partition.doubt[objects], partition.outlier_mass[objects]
+    names = [subject.names[i] for i in objects]
+    masses = [
+        ", ".join(map("\N{NO-BREAK SPACE}".join, subject.largest_masses(i, _N_MASSES)))
+        for i in objects
+    ]
+    columns = [
+        TableColumn("object", names, None if subject.has_names else objects),
+        TableColumn("why", [reason(subject, i, profiles) for i in objects]),
+        TableColumn("largest masses", masses),
+        TableColumn("doubt", [f"{each:.2f}" for each in doubt], doubt.tolist(), True),
+        TableColumn("m(∅)", [f"{each:.2f}" for each in empty], empty.tolist(), True),
+    ]
+    for column in subject.columns[:_N_COLUMNS]:
+        cells = [column.cell(i) for i in objects]
+        values = column.values[objects].tolist() if column.is_numeric else None
+        columns.append(TableColumn(column.name, cells, values, column.is_numeric))
+    return columns

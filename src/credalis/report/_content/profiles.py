@@ -1,0 +1,191 @@
+"""The clusters: how large they are and what distinguishes them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis._drawing.palette import cluster_colors, hex_color
+from credalis.report._content.columns import Column
+from credalis.report._content.subject import Subject
+from credalis.report._content.text import measured, number, percentage, plain
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Standardised differences that deserve a word, and a strong word.
+_NOTABLE, _STRONG = 0.5, 1.2
+# Values so many standard deviations off make an object unusual.
+_UNUSUAL = 2.5
+_N_WORDS = 4
+# A word is typical of a cluster if its share exceeds that in all by so much.
+_NOTABLE_SHARE = 0.2
+# A column of more different words names things, it does not group them.
+_MAX_WORDS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """Means of the clusters, column by column.
+
+    Outliers do not count: a single one could hide what the clusters differ in.
+
+    Parameters
+    ----------
+    columns : list of Column
+        The columns of numbers.
+    means : array of shape (n_clusters, n_columns)
+        NaN for a cluster without objects.
+    center, spread : arrays of shape (n_columns,)
+        Mean and standard deviation of all objects that are no outliers.
+    words : list of lists of str
+        What the columns of words say about each cluster.
+    """
+
+    columns: list[Column]
+    means: Array
+    center: Array
+    spread: Array
+    words: list[list[str]]
+
+    @property
+    def differences(self) -> Array:
+        """(mean of the cluster - mean of all) / standard deviation of all."""
+        spread = np.where(self.spread > 0, self.spread, 1.0)
+        return (self.means - self.center) / spread
+
+    @property
+    def order(self) -> Indices:
+        """Columns by how much they tell some cluster apart, the best first."""
+        most = np.nan_to_num(np.abs(self.differences)).max(axis=0, initial=0.0)
+        return np.argsort(-most, kind="stable")
+
+    def mean(self, k: int, j: int) -> str:
+        """Mean of cluster k in column j, for a reader."""
+        return measured(self.means[k, j], self.spread[j])
+
+    def overall(self, j: int) -> str:
+        """Mean of all objects in column j, for a reader."""
+        return measured(self.center[j], self.spread[j])
+
+    def describe(self, k: int) -> str:
+        """What distinguishes cluster k, in words."""
+        differences = np.nan_to_num(self.differences[k])
+        notable = [
+            f"{_degree(differences[j])} {self.columns[j].name} "
+            f"({self.mean(k, j)}, all: {self.overall(j)})"
+            for j in np.argsort(-np.abs(differences), kind="stable")[:_N_WORDS]
+            if abs(differences[j]) >= _NOTABLE
+        ]
+        return "; ".join(notable + self.words[k])
+
+    def unusual(self, i: int) -> str:
+        """What is far from usual about object i, as in "very high income"."""
+        values = np.array([column.values[i] for column in self.columns])
+        spread = np.where(self.spread > 0, self.spread, np.inf)
+        scores = np.nan_to_num((values - self.center) / spread)
+        return ", ".join(
+            f"very {'high' if scores[j] > 0 else 'low'} {self.columns[j].name}"
+            for j in np.argsort(-np.abs(scores), kind="stable")[:2]
+            if abs(scores[j]) >= _UNUSUAL
+        )
+
+
+def _degree(difference: float) -> str:
+    word = "high" if difference > 0 else "low"
+    return f"very {word}" if abs(difference) >= _STRONG else word
+
+
+def profiles_of(subject: Subject) -> Profiles:
+    """Means of the columns of numbers, shares of the words of the others."""
+    n_clusters = subject.partition.n_clusters
+    inside = subject.groups >= 0
+    groups = subject.groups[inside]
+    columns = subject.numeric
+    means = np.full((n_clusters, len(columns)), np.nan)
+    center, spread = np.full((2, len(columns)), np.nan)
+    for j, column in enumerate(columns):
+        values = column.values[inside]
+        known = np.isfinite(values)
+        if not known.any():
+            continue
+        # In units of the largest value, so that no square overflows.
+        unit = np.abs(values[known]).max() or 1.0
+        values, members = values[known] / unit, groups[known]
+        counts = np.bincount(members, minlength=n_clusters)
+        sums = np.bincount(members, values, minlength=n_clusters)
+        means[:, j] = unit * np.divide(
+            sums, counts, out=np.full(n_clusters, np.nan), where=counts > 0
+        )
+        center[j], spread[j] = unit * values.mean(), unit * values.std()
+    return Profiles(columns, means, center, spread, _words(subject, inside))
+
+
+def _words(subject: Subject, inside: NDArray[np.bool_]) -> list[list[str]]:
+    """For each cluster and column of words, the one it has far more often than all."""
+    n_clusters = subject.partition.n_clusters
+    found: list[list[str]] = [[] for _ in range(n_clusters)]
+    groups = subject.groups[inside]
+    for column in subject.columns:
+        if column.is_numeric or not inside.any():
+            continue
+        values = [str(value) for value in column.values[inside]]
+        words = sorted(set(values))
+        if not 2 <= len(words) <= min(_MAX_WORDS, len(values) // 2):
+            continue
+        code_of = {word: j for j, word in enumerate(words)}
+        codes = np.array([code_of[value] for value in values])
+        counts = np.zeros((n_clusters, len(words)), dtype=int)
+        np.add.at(counts, (groups, codes), 1)
+        sizes, overall = counts.sum(axis=1), counts.sum(axis=0)
+        gains = counts / np.maximum(sizes, 1)[:, None] - overall / len(values)
+        for k in np.flatnonzero(gains.max(axis=1) >= _NOTABLE_SHARE):
+            j = gains[k].argmax()
+            found[k].append(
+                f"{column.name} {plain(words[j], 40)} "
+                f"({percentage(counts[k, j], sizes[k])}, all: "
+                f"{percentage(overall[j], len(values))})"
+            )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """One cluster: its size in words and in a bar, its character, typical objects."""
+
+    cluster: int
+    color: str
+    sizes: str
+    certain_width: str
+    possible_width: str
+    words: str
+    typical: list[int]
+
+
+def cards_of(
+    subject: Subject, profiles: Profiles, typical: list[Indices]
+) -> list[Card]:
+    """A card for each cluster that has objects."""
+    partition = subject.partition
+    lower, upper = partition.lower.sum(axis=0), partition.upper.sum(axis=0)
+    hard = np.bincount(partition.labels, minlength=partition.n_clusters)
+    share = 100 / max(upper.max(), hard.max(), 1)
+    colors = cluster_colors(partition.n_clusters)
+    cards = []
+    for k in map(int, np.flatnonzero(upper + hard)):
+        words = profiles.describe(k)
+        if not words and profiles.columns:
+            words = "about the same as all objects in every column"
+        cards.append(
+            Card(
+                cluster=k,
+                color=hex_color(colors[k]),
+                sizes=f"{number(int(lower[k]))} certainly in, {number(int(upper[k]))} "
+                f"possibly in, {number(int(hard[k]))} most plausible",
+                certain_width=f"{share * lower[k]:.1f}",
+                possible_width=f"{share * (upper[k] - lower[k]):.1f}",
+                words=words if len(typical[k]) else "",
+                typical=typical[k].tolist(),
+            )
+        )
+    return cards

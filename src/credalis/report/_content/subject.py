@@ -1,0 +1,178 @@
+"""What a report is about: the result, the objects, and the table a reader knows."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from credalis._drawing.inputs import check_features
+from credalis.partition import CredalPartition
+from credalis.report._content.columns import Column, columns_of
+from credalis.report._content.text import plain
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The checked arguments of `report`.
+
+    Parameters
+    ----------
+    partition : CredalPartition
+    estimator : object or None
+        What made the partition, if it is known.
+    X : array-like
+        What the estimator was fitted to, as given.
+    matrix : array of shape (n_samples, n_columns)
+        X as checked numbers.
+    columns : list of Column
+        The table as the reader knows it; empty for dissimilarities without one.
+    feature_names : list of str or None
+        Names of the columns of X, if they are known.
+    names : list of str
+        Names of the objects, no two alike.
+    has_names : bool
+        Whether the names are more than row numbers.
+    dissimilarities : array-like or None
+        What ``fit`` was given beside X.
+    """
+
+    partition: CredalPartition
+    estimator: Any
+    X: Any
+    matrix: NDArray[np.float64]
+    columns: list[Column]
+    feature_names: list[str] | None
+    names: list[str]
+    has_names: bool
+    dissimilarities: Any
+
+    @property
+    def n_samples(self) -> int:
+        """Number of objects."""
+        return self.partition.n_samples
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether X holds dissimilarities."""
+        return _is_precomputed(self.estimator)
+
+    @cached_property
+    def groups(self) -> NDArray[np.intp]:
+        """Most plausible cluster of each object, -1 for outliers, (n_samples,)."""
+        return np.where(self.partition.is_outlier, -1, self.partition.labels)
+
+    @cached_property
+    def numeric(self) -> list[Column]:
+        """Columns of numbers that are not all equal."""
+        return [
+            column
+            for column in self.columns
+            if column.is_numeric
+            and np.isfinite(column.values).any()
+            and np.nanmin(column.values) < np.nanmax(column.values)
+        ]
+
+    def title(self, i: int) -> str:
+        """How an object is called in a sentence."""
+        return self.names[i] if self.has_names else f"object {i}"
+
+    def largest_masses(self, i: int, n_most: int) -> list[tuple[str, str]]:
+        """Sets that an object has most mass on, and the masses, for a reader."""
+        masses, names = self.partition.masses[i], self.partition.focal_sets.names
+        order = np.argsort(-masses, kind="stable")[:n_most]
+        return [(names[j], f"{masses[j]:.2f}") for j in order if masses[j] >= 0.005]
+
+    def sample(self, n_most: int, keep: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Ascending row numbers of all objects, or of those to keep and others.
+
+        The others are chosen at random, always the same ones.
+        """
+        if self.n_samples <= n_most:
+            return np.arange(self.n_samples)
+        rng = check_random_state(0)
+        chosen = rng.choice(self.n_samples, n_most, replace=False)
+        return np.union1d(chosen, keep)
+
+
+def subject_of(
+    result: Any, X: Any, dissimilarities: Any, data: Any, ids: Any
+) -> Subject:
+    """The arguments of `report`, checked."""
+    partition = getattr(result, "partition_", result)
+    if not isinstance(partition, CredalPartition):
+        raise ValueError(
+            "result must be a CredalPartition or a fitted estimator with partition_, "
+            f"got {type(result).__name__}"
+        )
+    if partition.n_samples == 0:
+        raise ValueError("result must be about at least 1 object, got a partition of 0")
+    estimator = None if result is partition else result
+    matrix = check_features(X, partition.n_samples)
+    if data is not None:
+        columns = columns_of(data, partition.n_samples)
+    elif _is_precomputed(estimator):
+        columns = []
+    else:
+        columns = columns_of(X, partition.n_samples, estimator)
+    if ids is None:
+        ids = _index_of(X if data is None else data)
+    return Subject(
+        partition=partition,
+        estimator=estimator,
+        X=X,
+        matrix=matrix,
+        columns=columns,
+        feature_names=_feature_names(X, matrix.shape[1], estimator, columns),
+        names=_checked_names(ids, partition.n_samples),
+        has_names=ids is not None,
+        dissimilarities=dissimilarities,
+    )
+
+
+def _is_precomputed(estimator: Any) -> bool:
+    metric = getattr(estimator, "metric", None)
+    return isinstance(metric, str) and metric == "precomputed"
+
+
+def _feature_names(
+    X: Any, n_features: int, estimator: Any, columns: list[Column]
+) -> list[str] | None:
+    """Names that X or the estimator knows, or those of a table of the same width."""
+    known = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
+    if known is not None and len(known) == n_features:
+        return [plain(name) for name in known]
+    if len(columns) == n_features:
+        return [column.name for column in columns]
+    return None
+
+
+def _index_of(data: Any) -> Any:
+    """Names of the rows of a pandas frame, unless they are just numbers from 0."""
+    index = getattr(data, "index", None)
+    if not hasattr(data, "iloc") or index is None or len(index) != len(data):
+        return None
+    if np.array_equal(np.asarray(index), np.arange(len(index))):
+        return None
+    return list(index)
+
+
+def _checked_names(ids: Any, n_samples: int) -> list[str]:
+    """One name for each object; those that occur twice get their row number."""
+    if ids is None:
+        return [str(i) for i in range(n_samples)]
+    expected = f"ids must hold one name for each of the {n_samples} objects"
+    if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
+        raise ValueError(f"{expected}, got {ids!r}")
+    ids = list(ids)
+    if len(ids) != n_samples:
+        raise ValueError(f"{expected}, got {len(ids)}")
+    names = [plain(each, 40) for each in ids]
+    counts = Counter(names)
+    return [
+        name if name and counts[name] == 1 else f"{name} (row {i})".lstrip()
+        for i, name in enumerate(names)
+    ]

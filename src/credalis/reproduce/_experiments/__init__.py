@@ -1,0 +1,1 @@
+"""What the paper did: an experiment each, its methods, and what deviates and why."""

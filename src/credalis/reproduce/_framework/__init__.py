@@ -1,0 +1,1 @@
+"""What runs, keeps and shows experiments; it imports none of them."""
