@@ -4,14 +4,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import pairwise_distances
 
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._geometry import Metric, fitted_distances
-from credalis.cluster._inputs._side_information import Transformer
+from credalis.cluster._inputs._geometry import Metric, check_not_negative
+from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
 from credalis.cluster.evclus._problem import (
     EvclusProblem,
@@ -330,7 +331,7 @@ default="auto"
         size = max(1, _MAX_ENTRIES // len(references))
         for start in range(0, len(X), size):
             rows = slice(start, start + size)
-            distances = fitted_distances(self, X[rows])
+            distances = self._to_landmarks(X[rows])
             if hasattr(self, "conflict_coefficients_"):
                 masses[rows] = masses_from_dissimilarities(
                     distances,
@@ -345,3 +346,11 @@ default="auto"
                     similarities, references, self.focal_sets_
                 )
         return masses
+
+    def _to_landmarks(self, X: Array) -> Array:
+        """Dissimilarities of new objects to the landmarks, (n_samples, n_landmarks)."""
+        if self.points_ is None:
+            check_not_negative(X)
+            return X[:, self.landmarks_]
+        points = transformed(self.transformer_, X)
+        return pairwise_distances(points, self.points_, metric=self.metric_)
