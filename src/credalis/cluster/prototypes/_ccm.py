@@ -14,7 +14,6 @@ from credalis.cluster._inputs._side_information import Transformer
 from credalis.cluster.prototypes._blocks import start_blocks, train_blocks
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
 from credalis.objectives import PrototypeModel
-from credalis.sources import Source
 
 
 class CCM(PrototypeClusterer):
@@ -176,7 +175,7 @@ default="k-means++"
 
     def fit(
         self,
-        X: ArrayLike | Source,
+        X: Any,
         y: Any = None,
         *,
         partial_labels: ArrayLike | None = None,
