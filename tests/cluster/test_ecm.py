@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from credalis import ECM, CredalPartition, FocalSets
-from credalis.cluster._framework._solution import Solution
+from credalis.cluster._framework._solution import Solution, empty_clusters_last
 from credalis.datasets import load_butterfly
 from credalis.exceptions import CollapseWarning, OutlierWarning
 from credalis.objectives import (
@@ -241,8 +241,8 @@ def test_empty_clusters_come_last():
     solution = Solution(
         masses, trace=None, per_cluster={"centers_": np.array([[9.0], [1.0], [2.0]])}
     )
-    renumbered, focal_sets = ECM(3)._empty_clusters_last(
-        solution, FocalSets.singletons(3)
+    renumbered, focal_sets = empty_clusters_last(
+        solution, FocalSets.singletons(3), keeps_sets=False
     )
     assert CredalPartition(renumbered.masses, focal_sets).labels.tolist() == [0, 1]
     assert renumbered.per_cluster["centers_"].ravel().tolist() == [1.0, 2.0, 9.0]
@@ -252,8 +252,8 @@ def test_asked_for_focal_sets_stay_when_a_cluster_is_empty():
     focal_sets = FocalSets.pairs(3, [(0, 1)])
     masses = np.array([[0, 0, 0, 0.9, 0.1, 0]])
     solution = Solution(masses, trace=None)
-    ecm = ECM(3, focal_sets=focal_sets)
-    assert ecm._empty_clusters_last(solution, focal_sets) == (solution, focal_sets)
+    kept = empty_clusters_last(solution, focal_sets, keeps_sets=True)
+    assert kept == (solution, focal_sets)
 
 
 def test_collapsed_prototypes_are_a_warning():

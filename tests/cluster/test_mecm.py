@@ -131,7 +131,10 @@ def test_every_choice_finds_clear_clusters(
     ).fit(blobs)
     assert_decreasing(model.history_)
     matrix = cdist(blobs, blobs)
-    distances = model._model().distances(matrix, model.medoids_, model.focal_sets_)
+    prototypes = MedianMedoids(
+        model.gamma, model.eta, power, meta_dissimilarity, update_terms
+    )
+    distances = prototypes.distances(matrix, model.medoids_, model.focal_sets_)
     costs = set_costs(distances, model.focal_sets_, model.alpha, model.delta_)
     loss = (model.partition_.masses.T**2 * costs).sum()
     assert model.loss_ == pytest.approx(loss, rel=1e-9)

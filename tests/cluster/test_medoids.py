@@ -86,6 +86,6 @@ def test_attributes_of_focal_sets_are_renumbered_with_them():
         per_set={"set_medoids_": np.array([-1, 7, 8, 9])},
     )
     columns = np.array([focal_sets.index(s) for s in ((), (1,), (0,), (0, 1))])
-    turned = solution.renumbered(np.array([1, 0]), columns)
+    turned = solution.renumbered(np.array([1, 0]), columns, focal_sets)
     assert turned.per_cluster["medoids_"].tolist() == [8, 7]
     assert turned.per_set["set_medoids_"].tolist() == [-1, 8, 7, 9]

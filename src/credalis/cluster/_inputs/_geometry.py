@@ -204,31 +204,3 @@ def scale_of(estimator: Any, geometry: Geometry, rng: np.random.RandomState) -> 
     if isinstance(quantile, str):
         quantile = default_quantile(estimator.n_clusters)
     return check_squarable("δ0 of the data", geometry.scale(quantile, rng))
-
-
-def fitted_geometry(estimator: Any, X: NDArray[np.float64]) -> Geometry:
-    """Where the dissimilarities of new rows come from, as they did in the fit."""
-    return Geometry(transformed(estimator.transformer_, X), estimator.metric_)
-
-
-def fitted_distances(estimator: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Dissimilarities of new rows to the landmarks of a fitted relational estimator.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted: ``landmarks_``, ``points_``, ``metric_`` and ``transformer_``.
-    X : array of shape (n_samples, n_features)
-        New objects, or their dissimilarities to all training objects.
-
-    Returns
-    -------
-    array of shape (n_samples, n_landmarks)
-    """
-    if estimator.points_ is None:
-        check_not_negative(X)
-        return X[:, estimator.landmarks_]
-    geometry = fitted_geometry(estimator, X)
-    return pairwise_distances(
-        geometry.values, estimator.points_, metric=geometry.metric
-    )

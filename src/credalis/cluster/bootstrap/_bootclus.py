@@ -82,7 +82,7 @@ default="auto"
     random_state : int, RandomState instance or None, default=None
         Seed of the mixtures and of the bootstrap samples.
     verbose : int, default=0
-        1 shows progress bars on standard error.
+        1 shows a progress bar on standard error.
 
     Attributes
     ----------

@@ -4,14 +4,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import pairwise_distances
 
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._geometry import Metric, fitted_distances
-from credalis.cluster._inputs._side_information import Transformer
+from credalis.cluster._inputs._geometry import Metric, check_not_negative
+from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
 from credalis.cluster.evclus._problem import (
     EvclusProblem,
@@ -64,8 +65,8 @@ default="auto"
     metric : str, callable or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "precomputed" if X is a square matrix of
-        dissimilarities, or a transformer in whose space Euclidean distances are taken;
-        it is cloned and fitted with the side information it can use.
+        dissimilarities, or a transformer in whose space Euclidean distances are taken.
+        A transformer is cloned and fitted with the side information it can use.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
@@ -114,13 +115,15 @@ default="auto"
         Number of starts, of which the best is kept; "auto" is 5 up to 1000 objects, and
         1 above or if the start is given.
     max_iter : int, default=1000
-        Largest number of sweeps, or of steps of "gradient", of a start.
+        Largest number of iterations of one start. An iteration is a sweep over the
+        objects, or a step of "gradient".
     tol : float, default=1e-6
         Relative decrease of L below which a start ends.
     n_jobs : int, default=None
-        Number of starts run at the same time. It does not change the result.
+        Number of starts run at the same time, as in joblib. It does not change the
+        result.
     random_state : int, RandomState instance or None, default=None
-        Seed.
+        Seed of the starts. Pairs that are sampled depend on it, too.
     verbose : int, default=0
         1 shows a progress bar on standard error.
 
@@ -329,7 +332,7 @@ default="auto"
         size = max(1, _MAX_ENTRIES // len(references))
         for start in range(0, len(X), size):
             rows = slice(start, start + size)
-            distances = fitted_distances(self, X[rows])
+            distances = self._to_landmarks(X[rows])
             if hasattr(self, "conflict_coefficients_"):
                 masses[rows] = masses_from_dissimilarities(
                     distances,
@@ -344,3 +347,11 @@ default="auto"
                     similarities, references, self.focal_sets_
                 )
         return masses
+
+    def _to_landmarks(self, X: Array) -> Array:
+        """Dissimilarities of new objects to the landmarks, (n_samples, n_landmarks)."""
+        if self.points_ is None:
+            check_not_negative(X)
+            return X[:, self.landmarks_]
+        points = transformed(self.transformer_, X)
+        return pairwise_distances(points, self.points_, metric=self.metric_)

@@ -45,13 +45,12 @@ default="auto"
     metric : "euclidean", "adaptive" or transformer, default="euclidean"
         How distances are measured. "adaptive" gives every cluster a Mahalanobis
         distance of its own, with a matrix S_k of determinant 1 that is fitted together
-        with the rest, which goes beyond the
-        published method. A transformer is cloned and fitted with the labels
-        and pairs given to `fit`, if it can use them; distances are then Euclidean in
-        its space.
+        with the rest. A transformer is cloned and fitted with the labels and pairs
+        given to `fit`, if it can use them; distances are then Euclidean in its space.
+        "adaptive" goes beyond the published method.
     alpha : float, default=1.0
-        Exponent of the cardinality: the larger, the less mass on large sets; 0 leaves
-        it out.
+        Exponent of the cardinality: the larger, the less mass on large sets. 0 leaves
+        the cardinality out.
     beta : float, default=2.0
         Exponent of the masses, > 1: the larger, the less certain the result. Too large
         a value for the data makes all prototypes coincide, which is warned about.

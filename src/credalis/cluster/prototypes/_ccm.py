@@ -4,17 +4,16 @@ from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from credalis._checks import check_integer, check_number
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
-from credalis.cluster._framework._fit import Outcome, fit
+from credalis.cluster._framework._fit import fit
 from credalis.cluster._inputs._side_information import Transformer
 from credalis.cluster.prototypes._blocks import start_blocks, train_blocks
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
 from credalis.objectives import PrototypeModel
-from credalis.sources import Source
 
 
 class CCM(PrototypeClusterer):
@@ -50,10 +49,9 @@ default="auto"
     metric : "euclidean", "adaptive" or transformer, default="euclidean"
         How distances are measured. "adaptive" gives every cluster a Mahalanobis
         distance of its own, with a matrix S_k of determinant 1 that is fitted together
-        with the rest, which goes beyond the
-        published method. A transformer is cloned and fitted with the labels
-        and pairs given to `fit`, if it can use them; distances are then Euclidean in
-        its space.
+        with the rest. A transformer is cloned and fitted with the labels and pairs
+        given to `fit`, if it can use them; distances are then Euclidean in its space.
+        "adaptive" goes beyond the published method.
     gamma : float, default=1.0
         Weight of the distance to the mean of the prototypes.
     beta : float, default=2.0
@@ -139,6 +137,8 @@ default="k-means++"
     _variants: ClassVar = {"CCM": {}, "CCM-bp": {"init": "peaks"}}
     _is_for_many_rows = True
     _reads_blocks = True
+    _start_blocks = start_blocks
+    _train_blocks = train_blocks
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ default="k-means++"
 
     def fit(
         self,
-        X: ArrayLike | Source,
+        X: Any,
         y: Any = None,
         *,
         partial_labels: ArrayLike | None = None,
@@ -217,16 +217,6 @@ default="k-means++"
             cannot_link=cannot_link,
         )
         return self
-
-    def _start_blocks(
-        self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
-    ) -> dict[str, Any]:
-        return start_blocks(self, sample, seeds)
-
-    def _train_blocks(
-        self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None
-    ) -> Outcome:
-        return train_blocks(self, source, state, checkpoint)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

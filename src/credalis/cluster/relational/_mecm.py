@@ -94,8 +94,8 @@ default="k-medoids"
         objects; distant objects; any objects; or given row numbers, n_clusters of them,
         which also fix the numbers of the clusters.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5, or 1 for given
-        objects.
+        Number of starts, of which the best is kept; "auto" is 5, or 1 for a start that
+        does not depend on chance.
     max_iter : int, default=100
         Largest number of iterations of one start.
     tol : float, default=1e-6

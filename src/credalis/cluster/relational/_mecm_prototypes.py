@@ -176,116 +176,123 @@ class MedianMedoids:
         sizes = np.maximum(focal_sets.cardinality, 1).astype(np.float64)
         weights = weights * (sizes**alpha)[:, None]
         to_sets = self._to_sets(matrix, medoids, focal_sets)
+        search = _MedoidSearch(self, matrix, medoids, weights, focal_sets, to_sets)
         for k in range(len(medoids)):
-            medoids[k] = self._best_medoid(
-                k, matrix, medoids, weights, focal_sets, to_sets
-            )
+            medoids[k] = search.best_medoid(k)
         return medoids
 
-    def _best_medoid(
-        self,
-        k: int,
-        matrix: Array,
-        medoids: Indices,
-        weights: Array,
-        focal_sets: FocalSets,
-        to_sets: Array | None,
-    ) -> int:
+    def separation(self, matrix: Array, prototypes: Indices) -> tuple[float, float]:
+        """Largest dissimilarity of two prototypes, and that of objects on average."""
+        return medoid_separation(matrix, prototypes)
+
+    def fitted(
+        self, matrix: Array, prototypes: Indices, focal_sets: FocalSets
+    ) -> tuple[dict[str, Any], Indices]:
+        """Attributes per set, and row numbers of the objects prediction needs."""
+        to_medoids = matrix[prototypes]
+        per_set: dict[str, Any] = {
+            "set_separations_": set_separations(to_medoids[:, prototypes], focal_sets)
+        }
+        references = prototypes
+        if self.meta == "prototype":
+            chosen = set_medoids(prototypes, to_medoids, focal_sets, _MEAN_WEIGHT)
+            per_set["set_medoids_"] = chosen
+            references = np.append(prototypes, chosen[chosen >= 0])
+        return per_set, np.unique(references)
+
+
+@dataclass(frozen=True, eq=False)
+class _MedoidSearch:
+    """Where J is lowest as a function of one medoid, all else given.
+
+    The medoids may move from one search to the next.
+    """
+
+    method: MedianMedoids
+    matrix: Array
+    medoids: Indices
+    weights: Array
+    focal_sets: FocalSets
+    to_sets: Array | None
+
+    def best_medoid(self, k: int) -> int:
         """The object that makes J lowest as medoid of cluster k.
 
         Candidates are tried in the order of lower bounds of their costs, as long as a
         bound is below the lowest cost so far.
         """
-        are_apart = np.all(matrix[np.delete(medoids, k)] > 0, axis=0)
+        are_apart = np.all(self.matrix[np.delete(self.medoids, k)] > 0, axis=0)
         candidates = np.flatnonzero(are_apart)
-        settings = (k, matrix, medoids, weights, focal_sets, to_sets)
-        bounds = self._bounds(*settings)[candidates]
+        bounds = self._bounds(k)[candidates]
         order = np.argsort(bounds, kind="stable")
-        best = int(medoids[k])
-        lowest = self._candidate_costs(np.array([best]), *settings)[0]
-        n_rows = max(1, _BLOCK_ENTRIES // len(matrix))
+        best = int(self.medoids[k])
+        lowest = self._costs(np.array([best]), k)[0]
+        n_rows = max(1, _BLOCK_ENTRIES // len(self.matrix))
         for start in range(0, len(order), n_rows):
             block = order[start : start + n_rows]
             if bounds[block[0]] >= lowest:
                 break
-            costs = self._candidate_costs(candidates[block], *settings)
+            costs = self._costs(candidates[block], k)
             if costs.min() < lowest:
                 best, lowest = int(candidates[block[costs.argmin()]]), costs.min()
         return best
 
-    def _bounds(
-        self,
-        k: int,
-        matrix: Array,
-        medoids: Indices,
-        weights: Array,
-        focal_sets: FocalSets,
-        to_sets: Array | None,
-    ) -> Array:
-        """Lower bounds of `_candidate_costs`, of all objects: without ρ_ij.
+    def _bounds(self, k: int) -> Array:
+        """Lower bounds of `_costs`, of all objects: without ρ_ij.
 
         What is left is, for power 1, a sum of dissimilarities with weights, and for
         power 2 one of dissimilarities and of their squares.
         """
-        linear, quadratic = np.zeros((2, len(matrix)))
+        gamma, power = self.method.gamma, self.method.power
+        linear, quadratic = np.zeros((2, len(self.matrix)))
         constant = 0.0
-        for j, subset in enumerate(focal_sets):
+        for j, subset in enumerate(self.focal_sets):
             if k not in subset:
                 continue
             # f_ij is then scale * (τ(x_i, x_p) + rest_i).
-            scale, rest = 1.0, np.zeros(len(matrix))
+            scale, rest = 1.0, np.zeros(len(self.matrix))
             if len(subset) > 1:
-                scale = self.gamma / ((self.gamma + 1) * len(subset))
-                rest = matrix[medoids[[each for each in subset if each != k]]].sum(0)
-                if to_sets is not None:
-                    constant += self._fixed(to_sets[j]) @ weights[j]
+                scale = gamma / ((gamma + 1) * len(subset))
+                others = self.medoids[[each for each in subset if each != k]]
+                rest = self.matrix[others].sum(0)
+                if self.to_sets is not None:
+                    # What the object that stands for the set adds to its cost.
+                    fixed = (gamma / (gamma + 1) * self.to_sets[j]) ** power
+                    constant += fixed @ self.weights[j]
                     continue
-            if self.power == 1:
-                linear += scale * weights[j]
-                constant += scale * (rest @ weights[j])
+            if power == 1:
+                linear += scale * self.weights[j]
+                constant += scale * (rest @ self.weights[j])
             else:
-                quadratic += scale**2 * weights[j]
-                linear += 2 * scale**2 * rest * weights[j]
-                constant += scale**2 * (rest**2 @ weights[j])
-        bounds = linear @ matrix + constant
-        if self.power == 2:
-            bounds += weighted_sums(quadratic[None], matrix, 2)[0]
+                quadratic += scale**2 * self.weights[j]
+                linear += 2 * scale**2 * rest * self.weights[j]
+                constant += scale**2 * (rest**2 @ self.weights[j])
+        bounds = linear @ self.matrix + constant
+        if power == 2:
+            bounds += weighted_sums(quadratic[None], self.matrix, 2)[0]
         # Less by what rounding may have added.
         return bounds * (1 - _ROUNDING)
 
-    def _fixed(self, to_set: Array) -> Array:
-        """What the object that stands for a set adds to the cost of the set."""
-        return (self.gamma / (self.gamma + 1) * to_set) ** self.power
-
-    def _candidate_costs(
-        self,
-        candidates: Indices,
-        k: int,
-        matrix: Array,
-        medoids: Indices,
-        weights: Array,
-        focal_sets: FocalSets,
-        to_sets: Array | None,
-    ) -> Array:
+    def _costs(self, candidates: Indices, k: int) -> Array:
         """What depends on the medoid of cluster k in J, for each candidate."""
-        to_candidates = matrix[candidates]
+        to_candidates = self.matrix[candidates]
         costs = np.zeros(len(candidates))
-        for j, subset in enumerate(focal_sets):
+        for j, subset in enumerate(self.focal_sets):
             if k not in subset:
                 continue
             if len(subset) == 1:
                 distances = to_candidates
             else:
-                others = medoids[[each for each in subset if each != k]]
+                others = self.medoids[[each for each in subset if each != k]]
                 distances = self._candidate_distances(
                     to_candidates,
-                    matrix[others],
+                    self.matrix[others],
                     others,
-                    None if to_sets is None else to_sets[j],
+                    None if self.to_sets is None else self.to_sets[j],
                 )
-            if self.power != 1:
-                distances = distances**self.power
-            costs += distances @ weights[j]
+            if self.method.power != 1:
+                distances = distances**self.method.power
+            costs += distances @ self.weights[j]
         return costs
 
     def _candidate_distances(
@@ -306,34 +313,15 @@ class MedianMedoids:
         separations = separations + to_candidates[:, others].sum(axis=1)
         result = np.minimum(to_candidates, to_others.min(axis=0))
         result *= differences
-        result /= (self.eta * _positive(separations))[:, None]
+        result /= (self.method.eta * _positive(separations))[:, None]
         if to_set is None:
             first = to_candidates + to_others.sum(axis=0)
-            first *= self.gamma / (len(to_others) + 1)
+            first *= self.method.gamma / (len(to_others) + 1)
             result += first
         else:
-            result += self.gamma * to_set
-        result /= self.gamma + 1
+            result += self.method.gamma * to_set
+        result /= self.method.gamma + 1
         return result
-
-    def separation(self, matrix: Array, prototypes: Indices) -> tuple[float, float]:
-        """Largest dissimilarity of two prototypes, and that of objects on average."""
-        return medoid_separation(matrix, prototypes)
-
-    def fitted(
-        self, matrix: Array, prototypes: Indices, focal_sets: FocalSets
-    ) -> tuple[dict[str, Any], Indices]:
-        """Attributes per set, and row numbers of the objects prediction needs."""
-        to_medoids = matrix[prototypes]
-        per_set: dict[str, Any] = {
-            "set_separations_": set_separations(to_medoids[:, prototypes], focal_sets)
-        }
-        references = prototypes
-        if self.meta == "prototype":
-            chosen = set_medoids(prototypes, to_medoids, focal_sets, _MEAN_WEIGHT)
-            per_set["set_medoids_"] = chosen
-            references = np.append(prototypes, chosen[chosen >= 0])
-        return per_set, np.unique(references)
 
 
 def _positive(values: Any) -> Any:

@@ -92,7 +92,8 @@ default="auto"
         the published experiments (with tol=1e-4), there to reproduce them; for many
         objects it ends far from a minimum.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5, or 1 for a given one.
+        Number of starts, of which the best is kept; "auto" is 5, or 1 for a start that
+        does not depend on chance.
     max_iter : int, default=500
         Largest number of iterations of one start.
     tol : float, default=1e-6

@@ -80,12 +80,13 @@ class EkNNclus(BaseCredalClusterer):
         Number of starts, each with other random orders, of which the one with the
         lowest L is kept; that is often the one with fewest clusters. "auto" is 1.
     max_iter : int, default=100
-        Largest number of sweeps over the objects.
+        Largest number of iterations of one start. An iteration is a sweep over the
+        objects.
     n_jobs : int, default=None
         Number of starts run at the same time, as in joblib. It does not change the
         result.
     random_state : int, RandomState instance or None, default=None
-        Seed of the orders.
+        Seed of the starts. A start is a random order of the objects in each sweep.
     verbose : int, default=0
         1 shows a progress bar on standard error.
 
