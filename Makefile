@@ -26,7 +26,7 @@ test: lint types
 	$(BIN)/python -m pytest -n auto
 
 check-fast: lint types
-	$(BIN)/python tests/changed.py
+	$(BIN)/python tests/changed.py -n auto
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m slow

@@ -1,10 +1,11 @@
 """Run the tests that concern what has changed since the main branch.
 
-``python tests/changed.py`` is part of ``make check-fast``. A source file stands for its
-doctests and the tests that mirror it: those of its name, else of its folder, else of
-the folder above, and so on. A file of `credalis.cluster` adds the contract of the
-estimators that it defines, or else of those in its folder. Where git cannot say what
-has changed, or the change may concern everything, a fixed choice of tests is run.
+``python tests/changed.py`` is part of ``make check-fast``; its arguments are passed on
+to pytest. A source file stands for its doctests and the tests that mirror it: those of
+its name, else of its folder, else of the folder above, and so on. A file of
+`credalis.cluster` adds the contract of the estimators that it defines, or else of those
+in its folder. Where git cannot say what has changed, or the change may concern
+everything, a fixed choice of tests is run.
 """
 
 import inspect
@@ -182,7 +183,7 @@ def expression(estimators: Iterable[str]) -> str:
     return " or ".join(f"({each})" for each in alone)
 
 
-def main() -> int:
+def main(options: Iterable[str]) -> int:
     """Run the chosen tests; the exit code is that of the first run that fails."""
     paths, estimators = chosen_tests(changed_files())
     runs = [paths]
@@ -190,7 +191,7 @@ def main() -> int:
         runs.append([CONTRACT, "-k", expression(estimators)])
     for arguments in runs:
         print("pytest", *arguments, flush=True)
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", *arguments]
+        command = [sys.executable, "-m", "pytest", *options, *arguments]
         code = subprocess.run(command, cwd=ROOT).returncode
         if code:
             return code
@@ -198,4 +199,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -5,7 +5,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from credalis import ECM, Bootclus, EkNNclus, compare
-from credalis._compare import METHODS
+from credalis.cluster import named_estimators
 from credalis.datasets import make_four_class
 from credalis.metrics import consistency_index, nonspecificity_index
 
@@ -109,10 +109,11 @@ def test_warnings_say_which_method_they_are_of(data):
 
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")
 def test_all_methods_have_a_name_and_can_run(data):
-    assert {"NNEVCLUS", "NNEVCLUS-bp", "ECM", "EkNNclus", "Bootclus"} <= set(METHODS)
-    methods = {**METHODS, "Bootclus": Bootclus(n_bootstrap=5)}
+    known = named_estimators(for_data_alone=True)
+    assert {"NNEVCLUS", "NNEVCLUS-bp", "ECM", "EkNNclus", "Bootclus"} <= set(known)
+    methods = {**known, "Bootclus": Bootclus(n_bootstrap=5)}
     result = compare(data[0], 4, methods, data[1], random_state=0)
-    assert list(result.estimators) == list(METHODS)
+    assert list(result.estimators) == list(known)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ PAGES = {
     ),
     "_html/tables.html.j2": tables,
     "report/report.html.j2": whole_report,
-    "reproduce/report.html.j2": whole_reproduction,
+    "reproduce/_framework/report.html.j2": whole_reproduction,
 }
 
 

@@ -22,38 +22,15 @@ from credalis import (
 )
 from credalis._compare import compare
 from credalis.belief import FocalSets
-from credalis.cluster import (
-    BCM,
-    BPEC,
-    CCM,
-    CECM,
-    ECM,
-    EVCLUS,
-    MECM,
-    NNEVCLUS,
-    RECM,
-    Bootclus,
-    ECMdd,
-    EkNNclus,
-)
+from credalis.cluster import *  # noqa: F403
+from credalis.cluster import estimator_classes
 from credalis.io import load
 from credalis.partition import CredalPartition
 from credalis.report import report
 
 __all__ = [
-    "BCM",
-    "BPEC",
-    "CCM",
-    "CECM",
-    "ECM",
-    "EVCLUS",
-    "MECM",
-    "NNEVCLUS",
-    "RECM",
-    "Bootclus",
+    *(cls.__name__ for cls in estimator_classes()),
     "CredalPartition",
-    "ECMdd",
-    "EkNNclus",
     "FocalSets",
     "belief",
     "compare",

@@ -13,20 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 
 from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
-from credalis.cluster import (
-    BCM,
-    BPEC,
-    CCM,
-    ECM,
-    EVCLUS,
-    MECM,
-    NNEVCLUS,
-    RECM,
-    BaseCredalClusterer,
-    Bootclus,
-    ECMdd,
-    EkNNclus,
-)
+from credalis.cluster import BaseCredalClusterer, named_estimators
 from credalis.metrics import (
     adjusted_rand_index,
     consistency_index,
@@ -41,26 +28,6 @@ from credalis.plots import ConsistencyDisplay
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-# What can be asked for by name. A "-bp" starts at the belief peaks. CECM is left out:
-# without pairs it is ECM.
-METHODS: dict[str, BaseCredalClusterer] = {
-    "NNEVCLUS": NNEVCLUS(),
-    "NNEVCLUS-bp": NNEVCLUS(init="peaks"),
-    "EVCLUS": EVCLUS(),
-    "ECM": ECM(),
-    "ECM-bp": ECM(init="peaks"),
-    "RECM": RECM(),
-    "CCM": CCM(),
-    "CCM-bp": CCM(init="peaks"),
-    "BCM": BCM(),
-    "sECMdd": ECMdd(),
-    "wECMdd": ECMdd(prototypes="weighted"),
-    "MECM": MECM(),
-    "BPEC": BPEC(),
-    "EkNNclus": EkNNclus(),
-    "Bootclus": Bootclus(),
-}
 
 _HEADER = (
     "method",
@@ -307,8 +274,9 @@ def compare(
 
 def _named(methods: Any) -> dict[str, Any]:
     """Estimators by name; what occurs twice gets a number."""
+    known = named_estimators(for_data_alone=True)
     if methods is None:
-        return dict(METHODS)
+        return known
     if isinstance(methods, Mapping):
         named = {str(name): estimator for name, estimator in methods.items()}
     else:
@@ -321,9 +289,9 @@ def _named(methods: Any) -> dict[str, Any]:
         for method in methods:
             name = type(method).__name__
             if isinstance(method, str):
-                name = check_choice("methods", method, METHODS)
-                method = METHODS[name]
-            n_before = sum(known.split(" #")[0] == name for known in named)
+                name = check_choice("methods", method, known)
+                method = known[name]
+            n_before = sum(other.split(" #")[0] == name for other in named)
             named[f"{name} #{n_before + 1}" if n_before else name] = method
     if not named:
         raise ValueError("methods must hold at least one method, got none")

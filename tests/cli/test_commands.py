@@ -70,7 +70,7 @@ class TestCompare:
     def test_unknown_methods_are_listed(self, run, csv):
         result = run("compare", csv, "-c", "2", "--methods", "cecm")
         assert result.code == 2
-        assert "CECM without pairs is ECM" in result.error
+        assert "CECM needs pairs, which compare does not have" in result.error
 
     def test_a_large_table_gets_the_quick_methods(self, run, csv, monkeypatch):
         monkeypatch.setattr("credalis.cli._compare._MAX_ROWS_FOR_ALL", 10)
@@ -239,10 +239,13 @@ class TestAccidents:
         assert err == b""
 
     def test_no_permission_to_read(self, run, csv, monkeypatch):
-        def deny(path, mode="r", *args, **kwargs):
-            raise PermissionError(13, "Permission denied", str(path))
+        def deny(path, *args, **kwargs):
+            if str(path) == csv:
+                raise PermissionError(13, "Permission denied", str(path))
+            return allow(path, *args, **kwargs)
 
-        monkeypatch.setattr("credalis.tables._source.open", deny, raising=False)
+        allow = open
+        monkeypatch.setattr("builtins.open", deny)
         error = run("cluster", csv, "-c", "2", *GOOD).error
         assert error == "flowers.csv: permission denied"
 

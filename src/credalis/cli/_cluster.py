@@ -12,7 +12,6 @@ from credalis.cli._shared._console import Console
 from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import (
-    CLUSTERERS,
     DEFAULT,
     check_side_information,
     finds_n_clusters,
@@ -42,7 +41,7 @@ from credalis.cli._shared._outputs import (
 )
 from credalis.cli._shared._side_information import read_side_information
 from credalis.cli._shared._tally import Tally
-from credalis.cluster import BaseCredalClusterer
+from credalis.cluster import BaseCredalClusterer, named_estimators
 from credalis.tables import output_format
 from credalis.tabular import TabularModel
 
@@ -98,10 +97,10 @@ _side_options = together(
 @click.option(
     "-m",
     "--method",
-    type=click.Choice(list(CLUSTERERS), case_sensitive=False),
+    type=click.Choice(list(named_estimators()), case_sensitive=False),
     default=DEFAULT,
     metavar="NAME",
-    help=f"One of {', '.join(CLUSTERERS)}.",
+    help=f"One of {', '.join(named_estimators())}.",
 )
 @click.option(
     "--param",

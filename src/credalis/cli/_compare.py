@@ -9,7 +9,6 @@ from credalis import _compare
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
-from credalis.cli._shared._methods import CLUSTERERS
 from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
@@ -23,12 +22,21 @@ from credalis.cli._shared._options import (
     seed_option,
 )
 from credalis.cli._shared._outputs import check_figure, check_outputs, write_figure
+from credalis.cluster import estimator_classes, named_estimators
 from credalis.tables import as_text
 
 # Beyond so many rows, methods whose memory or time grows with n² are left out unless
 # they are named.
 _MAX_ROWS_FOR_ALL = 1000
-_QUICK = ("NNEVCLUS", "ECM", "CCM", "BCM")
+_ALL = list(named_estimators(for_data_alone=True))
+_QUICK = [
+    name
+    for cls in estimator_classes()
+    if cls._is_for_many_rows
+    for name, parameters in cls.variants().items()
+    # A start from belief peaks looks at all pairs.
+    if not parameters
+]
 
 
 @click.command(
@@ -51,7 +59,7 @@ _QUICK = ("NNEVCLUS", "ECM", "CCM", "BCM")
 @click.option(
     "--methods",
     metavar="A,B,...",
-    help=f"One or more of {', '.join(_compare.METHODS)}.  [default: all; with more "
+    help=f"One or more of {', '.join(_ALL)}.  [default: all; with more "
     f"than {_MAX_ROWS_FOR_ALL} rows, {', '.join(_QUICK)}]",
 )
 @click.option(
@@ -122,13 +130,13 @@ def _names(text: str | None) -> list[str] | None:
     """Names of methods as they are written in the library."""
     if text is None:
         return None
-    known = {name.lower(): name for name in _compare.METHODS}
+    known = {name.lower(): name for name in _ALL}
     names = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         if part.lower() not in known:
             hint = ""
-            if part.upper() in CLUSTERERS:
-                hint = f" ({part.upper()} without pairs is ECM)"
+            if part.upper() in named_estimators():
+                hint = f" ({part.upper()} needs pairs, which compare does not have)"
             raise click.UsageError(
                 f"--methods must be one or more of {', '.join(known.values())}, got "
                 f"{part!r}{hint}",
@@ -140,7 +148,7 @@ def _names(text: str | None) -> list[str] | None:
 
 def _methods_for(n_rows: int, console: Console) -> list[str]:
     if n_rows <= _MAX_ROWS_FOR_ALL:
-        return list(_compare.METHODS)
+        return list(_ALL)
     console.note(
         f"{n_rows} rows: only {', '.join(_QUICK)} are run; name others with --methods, "
         "but their memory or time may grow with the square of the number of rows"

@@ -25,7 +25,7 @@ from credalis.cli._shared._options import (
 )
 from credalis.cli._shared._outputs import check_outputs
 from credalis.cli._shared._tally import Tally
-from credalis.cluster import NNEVCLUS, BaseCredalClusterer
+from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.tables import Table, output_format, write_table
 from credalis.tabular import (
@@ -147,7 +147,7 @@ class _Scoring:
         """Write the memberships, or with no output only count."""
         # Before a header is written that nothing follows.
         self._model.preparation.check_table(self._table.name, self._table.columns)
-        if _ignores_novelties(self._model.estimator):
+        if not self._model.estimator._detects_novelties:
             self._console.note(
                 "the model has no novelty detector: rows unlike any that it was "
                 "fitted to may still be assigned to a cluster (to detect them, fit "
@@ -230,7 +230,3 @@ def _without_names(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
     if hasattr(twin, "feature_names_in_"):
         del twin.feature_names_in_
     return twin
-
-
-def _ignores_novelties(estimator: BaseCredalClusterer) -> bool:
-    return isinstance(estimator, NNEVCLUS) and estimator.novelty_detector is None

@@ -13,8 +13,11 @@ A room imports from ``_framework``, ``_inputs`` and lower layers; ``nnevclus`` a
 below.
 """
 
-from credalis.cluster._framework._estimator import BaseCredalClusterer
-from credalis.cluster._framework._registry import estimator_classes, named_estimators
+from credalis.cluster._framework._estimator import (
+    BaseCredalClusterer as BaseCredalClusterer,
+)
+from credalis.cluster._framework._registry import estimator_classes as estimator_classes
+from credalis.cluster._framework._registry import named_estimators as named_estimators
 
 # isort: off
 # In the order in which they are listed wherever all of them are.
@@ -33,7 +36,9 @@ from credalis.cluster.prototypes._cecm import CECM as CECM
 
 # isort: on
 
-__all__ = [
+# Not by assignment: a type checker that cannot evaluate the list would take it for
+# empty; without one, it takes all names above as public, which they are.
+globals()["__all__"] = [
     "BaseCredalClusterer",
     "estimator_classes",
     "named_estimators",

@@ -8,8 +8,6 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from credalis.cluster import NNEVCLUS
-
 Array = NDArray[np.float64]
 
 # Objects of a cluster whose distances give its size.
@@ -34,7 +32,7 @@ def check_monitored(model: Any) -> None:
             "model must have the empty set among its focal sets, got "
             f"{model.focal_sets_!r}"
         )
-    if isinstance(model, NNEVCLUS) and model.novelty_ is None:
+    if not model._detects_novelties:
         raise ValueError(
             "model must be fitted with a novelty_detector, for example 'ocsvm': "
             "without one its mass on ∅ is not large far from the data"

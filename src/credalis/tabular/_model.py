@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from credalis import _archive
-from credalis.cluster import EVCLUS, BaseCredalClusterer, Bootclus
+from credalis.cluster import BaseCredalClusterer
 from credalis.partition import CredalPartition
 from credalis.tables import Table
 from credalis.tabular._preparation import Features, Preparation
@@ -16,17 +16,14 @@ from credalis.tabular._preparation import Features, Preparation
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Masses of new objects rest on those of training objects.
-_NEEDS_MASSES = (EVCLUS, Bootclus)
-
 
 class TabularModel:
     """A fitted estimator with the preparation of the columns it was fitted to.
 
     ``credalis cluster --model`` writes one, `credalis.load` reads it. The file holds
-    what prediction needs, not the memberships of the rows of the fit (but for EVCLUS
-    and Bootclus, whose predictions rest on them): the ``estimator`` of a loaded model
-    has no ``partition_`` and no ``labels_``.
+    what prediction needs, not the memberships of the rows of the fit, unless
+    predictions rest on them, as those of EVCLUS and Bootclus do: the ``estimator`` of a
+    loaded model has no ``partition_`` and no ``labels_``.
 
     Parameters
     ----------
@@ -143,7 +140,7 @@ class TabularModel:
         """What `save` stores."""
         estimator = copy.copy(self.estimator)
         for name in ("partition_", "labels_"):
-            if not isinstance(estimator, _NEEDS_MASSES) and hasattr(estimator, name):
+            if not estimator._predicts_from_partition and hasattr(estimator, name):
                 delattr(estimator, name)
         return {
             "preparation": self.preparation,

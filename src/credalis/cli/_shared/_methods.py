@@ -4,13 +4,10 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from credalis._compare import METHODS
-from credalis.cluster import CECM, BaseCredalClusterer
+from credalis.cluster import BaseCredalClusterer, named_estimators
 
-CLUSTERERS: dict[str, BaseCredalClusterer] = {**METHODS, "CECM": CECM()}
 DEFAULT = "NNEVCLUS"
 
 # Parameters that have an option of their own.
@@ -20,10 +17,6 @@ _OPTIONS = {
     "n_jobs": "--n-jobs",
     "verbose": "--quiet",
 }
-# Others use labels and pairs only to learn a metric, which is an object of Python.
-_LABELLED = ("NNEVCLUS", "NNEVCLUS-bp")
-_LINKED = (*_LABELLED, "EVCLUS", "CECM")
-
 _WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -41,13 +34,13 @@ def make_estimator(
     Parameters
     ----------
     method : str
-        A key of `CLUSTERERS`.
+        A key of `named_estimators`.
     parameters : sequence of str
         As in "key=value".
     precomputed, seed, n_jobs, verbose
         The options of these names.
     """
-    estimator = clone(CLUSTERERS[method])
+    estimator = named_estimators()[method]
     settings: dict[str, Any] = dict(_setting(text, method) for text in parameters)
     if precomputed:
         settings.setdefault("metric", "precomputed")
@@ -55,7 +48,7 @@ def make_estimator(
     known = estimator.get_params(deep=False)
     estimator.set_params(**{k: v for k, v in settings.items() if k in known})
     if precomputed and not get_tags(estimator).input_tags.pairwise:
-        able = [name for name in CLUSTERERS if _takes_dissimilarities(name)]
+        able = _names("_reads_dissimilarities")
         raise ValueError(
             f"{method} cannot use --precomputed dissimilarities; {', '.join(able)} can"
         )
@@ -68,9 +61,13 @@ def finds_n_clusters(estimator: BaseCredalClusterer) -> bool:
 
 
 def check_side_information(method: str, given: dict[str, Any]) -> None:
-    """Refuse labels or pairs that the method has no use for."""
+    """Refuse labels or pairs that the method has no use for.
+
+    Some use them only to learn a metric, which is an object of Python.
+    """
     for name in given:
-        able = _LABELLED if name == "partial_labels" else _LINKED
+        use = "_uses_labels" if name == "partial_labels" else "_uses_pairs"
+        able = _names(use)
         if method not in able:
             raise ValueError(
                 f"{method} cannot use {_option_of(name)}; {', '.join(able)} can"
@@ -85,7 +82,7 @@ def _setting(text: str, method: str) -> tuple[str, Any]:
         raise ValueError(f"--param must be key=value, got {text!r}")
     if name in _OPTIONS:
         raise ValueError(f"--param {name} has an option of its own: {_OPTIONS[name]}")
-    known = CLUSTERERS[method].get_params(deep=False)
+    known = named_estimators()[method].get_params(deep=False)
     if name not in known:
         listed = ", ".join(key for key in known if key not in _OPTIONS)
         raise ValueError(f"{method} has no parameter {name!r}; it has {listed}")
@@ -103,12 +100,9 @@ def _value(text: str) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _takes_dissimilarities(name: str) -> bool:
-    estimator = clone(CLUSTERERS[name])
-    if "metric" not in estimator.get_params(deep=False):
-        return False
-    estimator.set_params(metric="precomputed")
-    return bool(get_tags(estimator).input_tags.pairwise)
+def _names(ability: str) -> list[str]:
+    """Names of the methods that can do something."""
+    return [name for name, each in named_estimators().items() if getattr(each, ability)]
 
 
 def _option_of(parameter: str) -> str:

@@ -110,7 +110,7 @@ class BaseCredalClusterer(
     """
 
     # Half a sentence for the report: how the clusters were found.
-    _words: ClassVar[str] = "an estimator of its own was fitted"
+    _words: ClassVar[str] = ""
     # Parameters of the variants that have names in the literature; None: one variant
     # with the name of the class.
     _variants: ClassVar[Mapping[str, Mapping[str, Any]] | None] = None
@@ -123,7 +123,8 @@ class BaseCredalClusterer(
     _is_for_many_rows: ClassVar[bool] = False
     # Whether predictions rest on the masses of the training objects.
     _predicts_from_partition: ClassVar[bool] = False
-    # Whether X may be a source, and a Dask collection.
+    # Whether X may be a matrix of dissimilarities, a source, and a Dask collection.
+    _reads_dissimilarities: ClassVar[bool] = False
     _reads_blocks: ClassVar[bool] = False
     _reads_partitions: ClassVar[bool] = False
     # Whether max_iter may be "auto".
@@ -240,7 +241,8 @@ class BaseCredalClusterer(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed
+        is_pairwise = self._reads_dissimilarities and self._is_precomputed
+        tags.input_tags.pairwise = is_pairwise
         return tags
 
     # What a subclass says.
@@ -353,6 +355,11 @@ class BaseCredalClusterer(
 
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
+
+    @property
+    def _detects_novelties(self) -> bool:
+        """Whether much mass is on ∅ far from all training objects."""
+        return True
 
     @property
     def _has_two_steps(self) -> bool:

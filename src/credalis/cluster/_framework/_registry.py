@@ -57,11 +57,16 @@ def estimator_classes() -> tuple[type[BaseCredalClusterer], ...]:
     return tuple(sorted(public, key=lambda cls: cls._needs_side_information))
 
 
-def named_estimators() -> dict[str, BaseCredalClusterer]:
-    """Estimators under the names that the literature gives to their variants."""
+def named_estimators(*, for_data_alone: bool = False) -> dict[str, BaseCredalClusterer]:
+    """Estimators under the names that the literature gives to their variants.
+
+    With ``for_data_alone``, without those that are another method unless something is
+    known about the objects.
+    """
     return {
         name: cls(**parameters)
         for cls in estimator_classes()
+        if not (for_data_alone and cls._needs_side_information)
         for name, parameters in cls.variants().items()
     }
 

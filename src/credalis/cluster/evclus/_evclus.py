@@ -192,7 +192,8 @@ default="auto"
     ('Ω', '∅')
     """
 
-    _words = "objects that are unlike were given evidence that contradicts"
+    _words = "dissimilar objects were given contradictory evidence"
+    _reads_dissimilarities = True
     _uses_pairs = True
     _predicts_from_partition = True
     _outlier_advice = "increase dissimilarity_quantile"

@@ -196,17 +196,12 @@ default="auto"
     (2,)
     """
 
-    _words: ClassVar[str] = (
-        "a neural network was trained so that similar objects get masses in low "
-        "conflict"
-    )
-    _variants: ClassVar[dict[str, dict[str, Any]]] = {
-        "NNEVCLUS": {},
-        "NNEVCLUS-bp": {"init": "peaks"},
-    }
+    _words = "a neural network learned to give similar objects similar evidence"
+    _variants: ClassVar = {"NNEVCLUS": {}, "NNEVCLUS-bp": {"init": "peaks"}}
     _uses_labels = True
     _uses_pairs = True
     _is_for_many_rows = True
+    _reads_dissimilarities = True
     _reads_blocks = True
     _reads_partitions = True
     _chooses_max_iter = True
@@ -436,6 +431,10 @@ default="auto"
             # The estimator has fitted a clone: what this one knows was not used.
             parameters["novelty_detector"] = clone(parameters["novelty_detector"])
         return state | {"parameters": parameters}
+
+    @property
+    def _detects_novelties(self) -> bool:
+        return self.novelty_detector is not None
 
     def _object_shape(self, X: Any) -> tuple[int, ...] | None:
         """Shape of an object, if a module gets objects that are not rows."""

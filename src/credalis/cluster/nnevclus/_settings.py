@@ -46,7 +46,8 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
     "pairs_per_sample": ("used", "refused", "refused", "refused"),
     "early_stopping": ("used", "refused", "refused", "refused"),
     "validation_fraction": ("used", "meaningless", "meaningless", "meaningless"),
-    "label_weight": ("used", "meaningless", "meaningless", "meaningless"),
+    # Seeds count as labels at the beginning of a fit in blocks.
+    "label_weight": ("used", "used", "meaningless", "used"),
     "constraint_weight": ("used", "meaningless", "meaningless", "meaningless"),
     "warm_start": ("used", "refused", "meaningless", "refused"),
     "engine": ("used", "refused", "used", "refused"),

@@ -81,6 +81,7 @@ class RelationalClusterer(BaseCredalClusterer):
     (`_automatic_delta`), and what a unit of mass costs for new objects (`_costs`).
     """
 
+    _reads_dissimilarities = True
     _outlier_advice = "increase delta"
     _inits: ClassVar[tuple[str, ...]] = ("k-means++", "random")
 

@@ -145,6 +145,7 @@ class EkNNclus(BaseCredalClusterer):
     """
 
     _words = "each object followed the votes of its nearest neighbours"
+    _reads_dissimilarities = True
     _outlier_advice = "increase n_neighbors"
 
     max_iter: int

@@ -10,21 +10,6 @@ from credalis.report._content.text import counted, listed, number, percentage
 NONSPECIFICITY_RANGE = "0: precise, 1: nothing is known"
 _MAX_NAMES = 6
 
-_METHODS = {
-    "NNEVCLUS": "a neural network learned to give similar objects similar evidence",
-    "EVCLUS": "dissimilar objects were given contradictory evidence",
-    "ECM": "objects were compared with the centres of clusters and of sets of clusters",
-    "CECM": "objects were compared with centres, respecting what is known about pairs",
-    "RECM": "objects were compared by their dissimilarities to the centres of clusters",
-    "CCM": "objects were compared with the centres of clusters, one by one and jointly",
-    "BCM": "objects were compared with the centres of clusters",
-    "ECMdd": "objects were compared with objects that represent the clusters",
-    "MECM": "objects were compared with objects that represent the clusters",
-    "BPEC": "centres with many near neighbours were found first, then their clusters",
-    "EkNNclus": "each object followed the votes of its nearest neighbours",
-    "Bootclus": "a mixture of normal distributions was fitted to many resamples",
-}
-
 
 def lead(partition: CredalPartition) -> str:
     """What was found, in one sentence a manager understands."""
@@ -58,7 +43,7 @@ def how(subject: Subject) -> str:
     if subject.estimator is None:
         return f"{basis}. The partition was given as it is."
     name = type(subject.estimator).__name__
-    words = _METHODS.get(name)
+    words = getattr(subject.estimator, "_words", "")
     return f"{basis}; method {name}" + (f": {words}." if words else ".")
 
 

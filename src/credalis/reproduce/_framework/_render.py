@@ -63,9 +63,9 @@ def as_markdown(title: str, sections: Sequence[Section], directory: Path) -> str
 def as_html(title: str, sections: Sequence[Section]) -> str:
     """The report as one HTML file with its figures inside."""
     return render(
-        "reproduce/report.html.j2",
+        "reproduce/_framework/report.html.j2",
         title=title,
-        style=read_resource("reproduce/report.css"),
+        style=read_resource("reproduce/_framework/report.css"),
         sections=sections,
     )
 
