@@ -1,5 +1,6 @@
 """The contract every estimator keeps."""
 
+import io
 import pickle
 import warnings
 
@@ -14,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import credalis
 from credalis import (
@@ -163,6 +165,22 @@ def test_same_seed_same_bits_for_any_number_of_jobs(estimator, X, seed):
     together = clone(estimator).set_params(n_jobs=2).fit(X)
     assert alone.partition_ == together.partition_
     np.testing.assert_array_equal(alone.history_, together.history_)
+
+
+def test_fit_runs_on_one_thread(estimator, X, monkeypatch):
+    # Several would round sums in another way, and wait for each other.
+    seen = []
+
+    class Terminal(io.StringIO):
+        def write(self, text):
+            seen.append({library["num_threads"] for library in threadpool_info()})
+            return super().write(text)
+
+    monkeypatch.setattr("sys.stderr", Terminal())
+    with threadpool_limits(limits=2):
+        quick(estimator).set_params(verbose=1).fit(X)
+    assert seen
+    assert all(numbers == {1} for numbers in seen)
 
 
 def test_processes_give_the_same_bits_as_threads(estimator, X):
