@@ -5,6 +5,11 @@ import os
 import signal
 from pathlib import Path
 
+# Before NumPy is imported: several test processes share the processors, and threads of
+# linear algebra that wait for each other cost more than they bring.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from hypothesis import settings

@@ -1,5 +1,6 @@
 """The contract every estimator keeps."""
 
+import io
 import pickle
 import warnings
 
@@ -14,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import credalis
 from credalis import (
@@ -90,23 +92,34 @@ ESTIMATORS = [
 PREDICTS_OTHERWISE = (EVCLUS, EkNNclus, Bootclus)
 
 
+def quick(estimator):
+    """The same with one start and few bootstrap samples."""
+    few = {"n_init": 1, "n_bootstrap": 5}
+    known = few.keys() & estimator.get_params()
+    return clone(estimator).set_params(**{name: few[name] for name in known})
+
+
+# None of the checks looks at how many starts there are.
 @pytest.mark.filterwarnings("ignore:n_clusters=1:UserWarning")
 @pytest.mark.filterwarnings("ignore:all objects are in one cluster:UserWarning")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks([quick(each) for each in ESTIMATORS])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
-def fixture_of(estimators):
-    @pytest.fixture(params=estimators, ids=lambda each: type(each).__name__)
-    def fixture(request):
-        return clone(request.param).set_params(random_state=0)
+def for_each(estimators, name="estimator"):
+    """Run a test once for each of these estimators."""
+    return pytest.mark.parametrize(
+        name, list(estimators), ids=lambda each: type(each).__name__, indirect=True
+    )
 
-    return fixture
+
+@pytest.fixture(params=ESTIMATORS, ids=lambda each: type(each).__name__)
+def estimator(request):
+    return clone(request.param).set_params(random_state=0)
 
 
-estimator = fixture_of(ESTIMATORS)
-estimator_with_n_clusters = fixture_of(
+with_n_clusters = for_each(
     [each for each in ESTIMATORS if "n_clusters" in each.get_params()]
 )
 
@@ -116,40 +129,58 @@ def X():
     return make_blobs(120, centers=4, cluster_std=1.2, random_state=3)[0]
 
 
-def test_fit_gives_a_valid_partition_and_attributes(estimator, X):
-    estimator.fit(X)
-    assert_valid_partition(estimator.partition_, n_samples=len(X))
-    assert estimator.partition_.focal_sets == estimator.focal_sets_
-    np.testing.assert_array_equal(estimator.labels_, estimator.partition_.labels)
-    assert estimator.loss_ == estimator.history_[-1]
-    assert len(estimator.history_) == estimator.n_iter_
+@pytest.fixture(scope="module", params=ESTIMATORS, ids=lambda each: type(each).__name__)
+def fitted(request, X):
+    """Fitted to X, for tests that change nothing about it."""
+    return clone(request.param).set_params(random_state=0).fit(X)
 
 
-def test_prediction_on_the_training_data_is_the_fit(estimator, X):
-    estimator.fit(X)
-    if isinstance(estimator, PREDICTS_OTHERWISE):
+def test_fit_gives_a_valid_partition_and_attributes(fitted, X):
+    assert_valid_partition(fitted.partition_, n_samples=len(X))
+    assert fitted.partition_.focal_sets == fitted.focal_sets_
+    np.testing.assert_array_equal(fitted.labels_, fitted.partition_.labels)
+    assert fitted.loss_ == fitted.history_[-1]
+    assert len(fitted.history_) == fitted.n_iter_
+
+
+def test_prediction_on_the_training_data_is_the_fit(fitted, X):
+    if isinstance(fitted, PREDICTS_OTHERWISE):
         # Nearly the same, and the same clusters but for doubtful objects.
-        assert np.mean(estimator.predict(X) == estimator.labels_) >= 0.95
+        assert np.mean(fitted.predict(X) == fitted.labels_) >= 0.95
         return
-    assert estimator.predict_partition(X) == estimator.partition_
-    np.testing.assert_array_equal(estimator.predict(X), estimator.labels_)
-    np.testing.assert_array_equal(estimator.transform(X), estimator.partition_.masses)
-    np.testing.assert_array_equal(
-        estimator.predict_proba(X), estimator.partition_.pignistic
-    )
+    assert fitted.predict_partition(X) == fitted.partition_
+    np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
+    np.testing.assert_array_equal(fitted.transform(X), fitted.partition_.masses)
+    np.testing.assert_array_equal(fitted.predict_proba(X), fitted.partition_.pignistic)
 
 
-def test_the_result_ignores_y(estimator, X, rng):
+def test_the_result_ignores_y(fitted, X, rng):
     y = rng.integers(2, size=len(X))
-    assert clone(estimator).fit(X, y).partition_ == estimator.fit(X).partition_
+    assert clone(fitted).fit(X, y).partition_ == fitted.partition_
 
 
 def test_same_seed_same_bits_for_any_number_of_jobs(estimator, X, seed):
-    estimator.set_params(random_state=seed, n_init=3)
+    estimator.set_params(random_state=seed, n_init=2)
     alone = clone(estimator).set_params(n_jobs=1).fit(X)
     together = clone(estimator).set_params(n_jobs=2).fit(X)
     assert alone.partition_ == together.partition_
     np.testing.assert_array_equal(alone.history_, together.history_)
+
+
+def test_fit_runs_on_one_thread(estimator, X, monkeypatch):
+    # Several would round sums in another way, and wait for each other.
+    seen = []
+
+    class Terminal(io.StringIO):
+        def write(self, text):
+            seen.append({library["num_threads"] for library in threadpool_info()})
+            return super().write(text)
+
+    monkeypatch.setattr("sys.stderr", Terminal())
+    with threadpool_limits(limits=2):
+        quick(estimator).set_params(verbose=1).fit(X)
+    assert seen
+    assert all(numbers == {1} for numbers in seen)
 
 
 def test_processes_give_the_same_bits_as_threads(estimator, X):
@@ -160,24 +191,23 @@ def test_processes_give_the_same_bits_as_threads(estimator, X):
     assert alone.partition_ == together.partition_
 
 
+# The starts of Bootclus are those of the mixture, whose likelihood decides.
+@for_each([each for each in ESTIMATORS if not isinstance(each, Bootclus)])
 def test_more_starts_never_give_a_higher_loss(estimator, X):
-    if isinstance(estimator, Bootclus):
-        pytest.skip("the starts are those of the mixture, whose likelihood decides")
     one = clone(estimator).set_params(n_init=1).fit(X)
     many = clone(estimator).set_params(n_init=8).fit(X)
     assert many.loss_ <= one.loss_ * (1 + 1e-6)
 
 
-def test_copies_are_equal(estimator, X, tmp_path):
-    estimator.fit(X)
+def test_copies_are_equal(fitted, X, tmp_path):
     path = tmp_path / "model.credalis"
-    estimator.save(path)
-    for copy in (pickle.loads(pickle.dumps(estimator)), credalis.load(path)):
-        assert type(copy) is type(estimator)
-        assert copy.get_params() == estimator.get_params()
-        assert copy.partition_ == estimator.partition_
-        assert copy.predict_partition(X + 0.1) == estimator.predict_partition(X + 0.1)
-        np.testing.assert_array_equal(copy.history_, estimator.history_)
+    fitted.save(path)
+    for copy in (pickle.loads(pickle.dumps(fitted)), credalis.load(path)):
+        assert type(copy) is type(fitted)
+        assert copy.get_params() == fitted.get_params()
+        assert copy.partition_ == fitted.partition_
+        assert copy.predict_partition(X + 0.1) == fitted.predict_partition(X + 0.1)
+        np.testing.assert_array_equal(copy.history_, fitted.history_)
 
 
 def test_unfitted_estimator_is_not_saved(estimator, tmp_path):
@@ -194,12 +224,11 @@ def test_parameter_without_a_file_form_is_named(estimator, X, tmp_path):
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_data_frames_keep_their_names(estimator, X, frame):
+def test_data_frames_keep_their_names(fitted, X, frame):
     table = frame({"height": X[:, 0], "weight": X[:, 1]})
-    estimator.fit(table)
-    assert estimator.feature_names_in_.tolist() == ["height", "weight"]
-    expected = clone(estimator).fit(X).predict(X)
-    np.testing.assert_array_equal(estimator.predict(table), expected)
+    named = clone(fitted).fit(table)
+    assert named.feature_names_in_.tolist() == ["height", "weight"]
+    np.testing.assert_array_equal(named.predict(table), fitted.predict(X))
 
 
 @pytest.mark.parametrize("output", ["pandas", "polars"])
@@ -208,18 +237,24 @@ def test_transform_returns_frames_named_after_the_focal_sets(estimator, X, outpu
     assert list(frame.columns) == list(estimator.focal_sets_.names)
 
 
-def test_estimator_works_in_a_pipeline_and_a_search(estimator, X):
+def test_estimator_works_in_a_pipeline(estimator, X):
     pipeline = make_pipeline(StandardScaler(), estimator)
-    assert len(pipeline.fit_predict(X)) == len(X)
+    expected = clone(estimator).fit(StandardScaler().fit_transform(X)).labels_
+    np.testing.assert_array_equal(pipeline.fit_predict(X), expected)
 
-    def negative_nonspecificity(fitted, X, y=None):
-        return -fitted.predict_partition(X).average_nonspecificity
 
-    name = "n_clusters" if "n_clusters" in estimator.get_params() else "n_neighbors"
-    search = GridSearchCV(
-        estimator, {name: [2, 3, 4]}, scoring=negative_nonspecificity, cv=3
-    )
-    assert search.fit(X).best_params_[name] in (2, 3, 4)
+def test_a_search_finds_what_scores_best(estimator, X):
+    has_number = "n_clusters" in estimator.get_params()
+    name, sign = ("n_clusters", 1) if has_number else ("n_neighbors", -1)
+
+    def score(fitted, X, y=None):
+        return sign * fitted.predict_partition(X).n_clusters
+
+    # Most clusters, or the fewest, which EkNNclus finds with many neighbours.
+    search = GridSearchCV(quick(estimator), {name: [2, 6]}, scoring=score, cv=2)
+    assert search.fit(X).best_params_ == {name: 6}
+    direct = quick(estimator).set_params(**{name: 6}).fit(X)
+    assert search.best_estimator_.partition_ == direct.partition_
 
 
 def test_sparse_data_is_refused(estimator, X):
@@ -243,10 +278,10 @@ def test_sample_weights_are_refused(estimator, X):
         (FocalSets.pairs(3, [(0, 1)]), 3, FocalSets.pairs(3, [(0, 1)])),
     ],
 )
+@with_n_clusters
 def test_focal_sets_are_the_ones_asked_for(
-    estimator_with_n_clusters, X, focal_sets, n_clusters, expected
+    estimator, X, focal_sets, n_clusters, expected
 ):
-    estimator = estimator_with_n_clusters
     estimator.set_params(n_clusters=n_clusters, focal_sets=focal_sets)
     assert estimator.fit(X).focal_sets_ == expected
 
@@ -254,10 +289,10 @@ def test_focal_sets_are_the_ones_asked_for(
 @pytest.mark.parametrize(
     ("n_clusters", "expected"), [(4, FocalSets.pairs(4)), (5, FocalSets.singletons(5))]
 )
+@with_n_clusters
 def test_automatic_focal_sets_are_pairs_of_few_clusters(
-    estimator_with_n_clusters, X, n_clusters, expected
+    estimator, X, n_clusters, expected
 ):
-    estimator = estimator_with_n_clusters
     if isinstance(estimator, Bootclus):
         # Its published setting, whatever the number.
         expected = FocalSets.pairs(n_clusters, frame=False)
@@ -265,8 +300,8 @@ def test_automatic_focal_sets_are_pairs_of_few_clusters(
     assert estimator.fit(X).focal_sets_ == expected
 
 
-def test_two_steps_add_only_some_pairs(estimator_with_n_clusters, X):
-    estimator = estimator_with_n_clusters
+@with_n_clusters
+def test_two_steps_add_only_some_pairs(estimator, X):
     estimator.set_params(n_clusters=4, focal_sets="two-step")
     focal_sets = estimator.fit(X).focal_sets_
     assert set(FocalSets.singletons(4)) < set(focal_sets) < set(FocalSets.pairs(4))
@@ -341,39 +376,61 @@ BAD_PARAMETERS = [
 ]
 
 
-@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
+def has(estimator, parameters):
+    return parameters.keys() <= estimator.get_params().keys()
+
+
+def test_every_bad_parameter_is_one_of_some_estimator():
+    for parameters, _ in BAD_PARAMETERS:
+        assert any(has(each, parameters) for each in ESTIMATORS), parameters
+
+
+@pytest.mark.parametrize(
+    ("estimator", "parameters", "message"),
+    [
+        pytest.param(each, *bad, id=f"{type(each).__name__}-{next(iter(bad[0]))}")
+        for each in ESTIMATORS
+        for bad in BAD_PARAMETERS
+        if has(each, bad[0])
+    ],
+    indirect=["estimator"],
+)
 def test_bad_parameter_is_a_value_error_that_names_it(
     estimator, X, parameters, message
 ):
-    if not parameters.keys() <= estimator.get_params().keys():
-        pytest.skip(f"{type(estimator).__name__} has no such parameter")
     with pytest.raises(ValueError, match=message):
         estimator.set_params(**parameters).fit(X)
 
 
+def squares(estimator):
+    return estimator.get_params().get("metric") not in ("manhattan", "cityblock")
+
+
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
+@for_each(filter(squares, ESTIMATORS))
 def test_units_that_cannot_be_squared_are_refused(estimator, X, unit):
-    if estimator.get_params().get("metric") in ("manhattan", "cityblock"):
-        pytest.skip("these distances are not squared")
     message = r"can be squared|distances .* (finite|are 0$)"
     with pytest.raises(ValueError, match=message):
         estimator.fit(X * unit)
 
 
-def test_objects_at_the_end_of_the_numbers_get_masses(estimator, X):
-    if isinstance(estimator, (Bootclus, EkNNclus)):
-        pytest.skip("refuses them")
-    masses = estimator.fit(X).predict_partition([[1e300, 1e300]]).masses
+def reaches_far(estimator):
+    return not isinstance(estimator, (Bootclus, EkNNclus))
+
+
+@for_each(filter(reaches_far, ESTIMATORS), "fitted")
+def test_objects_at_the_end_of_the_numbers_get_masses(fitted):
+    masses = fitted.predict_partition([[1e300, 1e300]]).masses
     np.testing.assert_allclose(masses.sum(), 1.0)
 
 
-def test_wrong_number_of_features_at_prediction(estimator, X):
+def test_wrong_number_of_features_at_prediction(fitted):
     with pytest.raises(ValueError, match="expecting 2 features"):
-        estimator.fit(X).predict(np.ones((3, 5)))
+        fitted.predict(np.ones((3, 5)))
 
 
-def test_one_cluster_is_a_warning(estimator_with_n_clusters, X):
-    estimator = estimator_with_n_clusters
+@with_n_clusters
+def test_one_cluster_is_a_warning(estimator, X):
     with pytest.warns(UserWarning, match="n_clusters=1 tells only outliers"):
         estimator.set_params(n_clusters=1).fit(X)
     assert_valid_partition(estimator.partition_)

@@ -436,11 +436,10 @@ blocks._START_UPDATES = 200
 route.SAMPLE_ROWS = 3000
 base._BUFFER_ENTRIES = 20_000
 data, out, path = sys.argv[1:4]
-checkpoint = Checkpoint(path, seconds=0) if path else None
 print("begin", flush=True)
 X = np.load(data, mmap_mode="r")
 model = NNEVCLUS(4, focal_sets="singletons", max_iter=int(sys.argv[4]), random_state=0)
-model.fit(ArraySource(X), checkpoint=checkpoint)
+model.fit(ArraySource(X), checkpoint=Checkpoint(path, seconds=0))
 np.save(out, model.predict_partition(X).masses)
 """
 
@@ -448,23 +447,25 @@ np.save(out, model.predict_partition(X).masses)
 def killed_at_random_moments(n_kills, n_passes, blobs, tmp_path):
     """Masses of a fit that was killed n times, and of one that was not."""
     X, _ = blobs
-    np.save(tmp_path / "rows.npy", X)
+    data, path = tmp_path / "rows.npy", tmp_path / "fit.checkpoint"
+    np.save(data, X)
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))
 
-    def command(out, checkpoint):
-        arguments = [tmp_path / "rows.npy", tmp_path / out, checkpoint, n_passes]
-        return [sys.executable, str(script), *map(str, arguments)]
+    def fitted_here(checkpoint=None):
+        model = NNEVCLUS(**SMALL, max_iter=n_passes)
+        rows = ArraySource(np.load(data, mmap_mode="r"))
+        return masses(model.fit(rows, checkpoint=checkpoint), X)
 
     start = time.monotonic()
-    subprocess.run(command("whole.npy", ""), check=True, capture_output=True)
+    whole = fitted_here()
     lasted = time.monotonic() - start
     rng = np.random.default_rng()
     n_killed = 0
     while n_killed < n_kills:
+        arguments = [script, data, tmp_path / "killed.npy", path, n_passes]
         process = subprocess.Popen(
-            command("killed.npy", tmp_path / "fit.checkpoint"),
-            stdout=subprocess.PIPE,
+            [sys.executable, *map(str, arguments)], stdout=subprocess.PIPE
         )
         process.stdout.readline()
         try:
@@ -477,20 +478,18 @@ def killed_at_random_moments(n_kills, n_passes, blobs, tmp_path):
             process.stdout.close()
         if (tmp_path / "killed.npy").exists():
             # It had come to its end: begin again, so that all kills hit a fit.
-            (tmp_path / "fit.checkpoint").unlink()
+            path.unlink()
             (tmp_path / "killed.npy").unlink()
-    subprocess.run(
-        command("killed.npy", tmp_path / "fit.checkpoint"),
-        check=True,
-        capture_output=True,
-    )
-    return np.load(tmp_path / "killed.npy"), np.load(tmp_path / "whole.npy")
+    return fitted_here(Checkpoint(path, seconds=0)), whole
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 @pytest.mark.parametrize(
     ("n_kills", "n_passes"), [(2, 5), pytest.param(10, 30, marks=pytest.mark.slow)]
 )
-def test_killed_fit_ends_with_the_same_masses(n_kills, n_passes, blobs, tmp_path):
+def test_killed_fit_ends_with_the_same_masses(
+    n_kills, n_passes, blobs, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 20_000)
     killed, whole = killed_at_random_moments(n_kills, n_passes, blobs, tmp_path)
     np.testing.assert_array_equal(killed, whole)

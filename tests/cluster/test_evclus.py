@@ -64,7 +64,7 @@ def blobs():
 
 @pytest.fixture(scope="module")
 def fitted(blobs):
-    return quick(n_init=3, tol=1e-6).fit(blobs[0])
+    return quick(n_init=2, tol=1e-5).fit(blobs[0])
 
 
 def quick(**parameters):
@@ -275,7 +275,7 @@ def test_history_decreases_and_ends_in_the_loss(blobs, parameters):
 
 
 def test_converged_rows_satisfy_the_optimality_conditions(blobs):
-    model = quick(tol=1e-9).fit(blobs[0])
+    model = quick(focal_sets="singletons", tol=1e-9).fit(blobs[0])
     assert model.kkt_residual_ < 1e-6
 
 
@@ -289,7 +289,7 @@ def test_stress_over_all_pairs_is_that_of_the_partition(fitted, blobs):
 
 def test_stored_similarities_change_nothing(blobs, monkeypatch):
     for pairs in ("all", "landmarks"):
-        model = quick(pairs=pairs)
+        model = quick(pairs=pairs, focal_sets="singletons")
         stored = model.fit(blobs[0]).partition_.masses
         monkeypatch.setattr(problems, "_MAX_STORED", 0)
         model.fit(blobs[0])
@@ -317,7 +317,7 @@ def test_sorted_data_are_no_harder_than_shuffled_ones(blobs):
 def test_matrix_and_points_agree(blobs, fitted):
     X, _ = blobs
     D = cdist(X, X)
-    model = quick(metric="precomputed", n_init=3, tol=1e-6).fit(D)
+    model = quick(metric="precomputed", n_init=2, tol=1e-5).fit(D)
     np.testing.assert_array_equal(model.labels_, fitted.labels_)
     assert model.loss_ == pytest.approx(fitted.loss_, rel=1e-6)
     new = X[:20] + 0.1
@@ -472,8 +472,8 @@ def test_loss_has_the_weight_of_the_paper(blobs):
     X, y = blobs
     must, cannot = credalis.constraints.random_pairs(y, 30, random_state=0)
     for solver in ("two-sided", "reference"):
-        model = quick(solver=solver, constraint_weight=0.7)
-        model.fit(X, must_link=must, cannot_link=cannot)
+        model = quick(solver=solver, constraint_weight=0.7, max_iter=5)
+        ignoring_convergence(model, X, must_link=must, cannot_link=cannot)
         masses = model.partition_.masses
         apart = model.focal_sets_.apartness
         kept = [masses[i] @ apart @ masses[j] for i, j in must]
@@ -485,8 +485,8 @@ def test_loss_has_the_weight_of_the_paper(blobs):
 def test_without_weight_constraints_change_nothing(blobs):
     X, y = blobs
     must, cannot = credalis.constraints.random_pairs(y, 30, random_state=0)
-    plain = quick(tol=1e-8).fit(X)
-    same = quick(tol=1e-8, constraint_weight=0.0)
+    plain = quick(focal_sets="singletons", tol=1e-8).fit(X)
+    same = quick(focal_sets="singletons", tol=1e-8, constraint_weight=0.0)
     same.fit(X, must_link=must, cannot_link=cannot)
     assert same.loss_ == pytest.approx(plain.loss_, rel=1e-4)
 
@@ -653,7 +653,7 @@ def test_optimality_gap_is_the_largest_of_all_rows(blobs, rng):
 
 
 def test_nnevclus_can_start_from_the_most_plausible_objects(blobs):
-    X, y = blobs
+    X, y = (values[::2] for values in blobs)
     for geometry in (Geometry(X), Geometry(cdist(X, X), "precomputed")):
         scale = geometry.scale(0.9, np.random.RandomState(0))
         rng = np.random.RandomState(0)

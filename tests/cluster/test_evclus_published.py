@@ -53,7 +53,7 @@ def test_two_sided_updates_end_lower_than_those_of_the_reference_program(
     losses = {}
     for solver in ("two-sided", "reference"):
         model = EVCLUS(4, pairs_per_sample=20, solver=solver, init="random", n_init=1)
-        losses[solver] = model.set_params(random_state=0).fit(X).loss_
+        losses[solver] = model.set_params(tol=1e-4, random_state=0).fit(X).loss_
     assert losses["two-sided"] < losses["reference"]
 
 

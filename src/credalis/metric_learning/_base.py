@@ -2,10 +2,10 @@
 
 from abc import ABCMeta, abstractmethod
 from os import PathLike
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -17,6 +17,7 @@ from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_seed, check_spread
 
 Matrix = NDArray[np.float64]
+Components = int | Literal["auto"]
 
 
 class MetricLearner(
@@ -29,14 +30,27 @@ class MetricLearner(
     """
 
     @abstractmethod
-    def _learn(self, X: Matrix, y: Any, must_link: Any, cannot_link: Any) -> None:
+    def _learn(
+        self,
+        X: Matrix,
+        y: ArrayLike | None,
+        must_link: ArrayLike | None,
+        cannot_link: ArrayLike | None,
+    ) -> None:
         """Set the fitted attributes."""
 
     @abstractmethod
     def _features(self, X: Matrix) -> Matrix:
         """Features of the rows of X, (n_samples, n_components_)."""
 
-    def fit(self, X, y=None, *, must_link=None, cannot_link=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
         """Learn from labels or pairs.
 
         Parameters
@@ -53,18 +67,17 @@ class MetricLearner(
         -------
         self
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        check_spread("X", X)
+        data: Matrix = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_spread("X", data)
         if hasattr(self, "random_state"):
             check_seed("random_state", self.random_state)
-        self._learn(X, y, must_link, cannot_link)
+        self._learn(data, y, must_link, cannot_link)
         return self
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> Matrix:
         """Learned features of the rows of X, shape (n_samples, n_components_)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._features(X)
+        return self._features(validate_data(self, X, dtype=np.float64, reset=False))
 
     @property
     def _n_features_out(self) -> int:
@@ -93,7 +106,7 @@ class MetricLearner(
         return {"parameters": self.get_params(), "fitted": fitted}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "MetricLearner":
+    def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
         learner = cls(**state["parameters"])
         for name, value in state["fitted"].items():

@@ -1,8 +1,12 @@
 """Attributes for objects that are known by their dissimilarities only."""
 
+from typing import Any, Literal, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis._checks import check_choice, check_integer
@@ -27,7 +31,8 @@ class DissimilarityPCA(TransformerMixin, BaseEstimator):
         Number of components; "auto" takes as many as hold 90 % of the variance, at
         least 2 and at most 20.
     symmetrize : bool, default=False
-        Replace an asymmetric matrix by (D + Dᵀ) / 2 instead of refusing it.
+        Replace an asymmetric matrix by the mean of it and its transpose instead of
+        refusing it.
 
     Attributes
     ----------
@@ -51,11 +56,13 @@ class DissimilarityPCA(TransformerMixin, BaseEstimator):
     (4, 2)
     """
 
-    def __init__(self, n_components="auto", *, symmetrize=False):
+    def __init__(
+        self, n_components: int | Literal["auto"] = "auto", *, symmetrize: bool = False
+    ) -> None:
         self.n_components = n_components
         self.symmetrize = symmetrize
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the components of a square matrix of dissimilarities.
 
         Parameters
@@ -94,7 +101,7 @@ class DissimilarityPCA(TransformerMixin, BaseEstimator):
         self.n_components_ = n_components
         return self
 
-    def transform(self, X):
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores of objects given by their dissimilarities to the training objects.
 
         Parameters
@@ -110,7 +117,7 @@ class DissimilarityPCA(TransformerMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return (X - self.mean_) @ self.components_.T / self.scale_
 
-    def _n_candidates(self, n_samples):
+    def _n_candidates(self, n_samples: int) -> int:
         if isinstance(self.n_components, str):
             check_choice("n_components", self.n_components, ("auto",))
             return min(_AUTO_MAX, n_samples)
@@ -118,32 +125,36 @@ class DissimilarityPCA(TransformerMixin, BaseEstimator):
             "n_components", self.n_components, at_least=1, at_most=n_samples
         )
 
-    def _count(self, variances, total, n_candidates):
+    def _count(
+        self, variances: NDArray[np.float64], total: float, n_candidates: int
+    ) -> int:
         if not isinstance(self.n_components, str):
             return n_candidates
-        enough = np.searchsorted(np.cumsum(variances), _AUTO_SHARE * total) + 1
-        return int(min(max(enough, _AUTO_MIN), len(variances)))
+        enough = int(np.searchsorted(np.cumsum(variances), _AUTO_SHARE * total)) + 1
+        return min(max(enough, _AUTO_MIN), len(variances))
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[np.object_]:
         """Names of the components."""
         check_is_fitted(self)
         names = [f"dissimilaritypca{k}" for k in range(self.n_components_)]
         return np.array(names, dtype=object)
 
-    def to_state(self):
+    def to_state(self) -> dict[str, Any]:
         """Parameters and fitted attributes."""
         fitted = {name: value for name, value in vars(self).items() if name[-1] == "_"}
         return {"parameters": self.get_params(), "fitted": fitted}
 
     @classmethod
-    def from_state(cls, state):
+    def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
         transformer = cls(**state["parameters"])
         for name, value in state["fitted"].items():
             setattr(transformer, name, value)
         return transformer
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = True
         return tags

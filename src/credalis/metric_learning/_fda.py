@@ -1,10 +1,14 @@
 """FDA and LFDA: linear features from labels."""
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import qr
+from sklearn.utils import Tags
 
 from credalis._checks import check_choice, check_integer, check_number
-from credalis.metric_learning._base import LinearLearner
+from credalis.metric_learning._base import Components, LinearLearner, Matrix
 from credalis.metric_learning._information import class_numbers
 from credalis.metric_learning._scatter import (
     discriminant_directions,
@@ -68,11 +72,19 @@ class FDA(LinearLearner):
     (6, 1)
     """
 
-    def __init__(self, n_components="auto", *, regularization=1e-6):
+    def __init__(
+        self, n_components: Components = "auto", *, regularization: float = 1e-6
+    ) -> None:
         self.n_components = n_components
         self.regularization = regularization
 
-    def _learn(self, X, y, must_link, cannot_link):
+    def _learn(
+        self,
+        X: Matrix,
+        y: ArrayLike | None,
+        must_link: ArrayLike | None,
+        cannot_link: ArrayLike | None,
+    ) -> None:
         classes = class_numbers("FDA", y, must_link, cannot_link, len(X))
         ridge = check_number("regularization", self.regularization, at_least=0)
         labelled, classes = X[classes >= 0], classes[classes >= 0]
@@ -83,7 +95,7 @@ class FDA(LinearLearner):
         )
         self._store(labelled.mean(axis=0), directions)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
@@ -141,18 +153,24 @@ class LFDA(LinearLearner):
 
     def __init__(
         self,
-        n_components="auto",
+        n_components: Components = "auto",
         *,
-        n_neighbors=7,
-        scaling="weighted",
-        regularization=1e-6,
-    ):
+        n_neighbors: int = 7,
+        scaling: Literal["weighted", "plain", "orthonormal"] = "weighted",
+        regularization: float = 1e-6,
+    ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.scaling = scaling
         self.regularization = regularization
 
-    def _learn(self, X, y, must_link, cannot_link):
+    def _learn(
+        self,
+        X: Matrix,
+        y: ArrayLike | None,
+        must_link: ArrayLike | None,
+        cannot_link: ArrayLike | None,
+    ) -> None:
         classes = class_numbers("LFDA", y, must_link, cannot_link, len(X))
         ridge = check_number("regularization", self.regularization, at_least=0)
         n_neighbors = check_integer("n_neighbors", self.n_neighbors, at_least=1)
@@ -173,7 +191,7 @@ class LFDA(LinearLearner):
             directions = qr(directions.T, mode="economic")[0].T
         self._store(labelled.mean(axis=0), directions)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from credalis.constraints import (
     check_constraints,
@@ -19,7 +19,11 @@ Pairs = NDArray[np.intp]
 
 
 def class_numbers(
-    name: str, y: Any, must_link: Any, cannot_link: Any, n_samples: int
+    name: str,
+    y: ArrayLike | None,
+    must_link: ArrayLike | None,
+    cannot_link: ArrayLike | None,
+    n_samples: int,
 ) -> NDArray[np.intp]:
     """Classes 0, 1, ... of all objects whose class is known, -1 for the others.
 
@@ -57,9 +61,9 @@ def class_numbers(
 
 def links(
     name: str,
-    y: Any,
-    must_link: Any,
-    cannot_link: Any,
+    y: ArrayLike | None,
+    must_link: ArrayLike | None,
+    cannot_link: ArrayLike | None,
     n_samples: int,
     rng: np.random.RandomState,
 ) -> tuple[Pairs, Pairs]:
@@ -94,7 +98,7 @@ def links(
     return must, cannot
 
 
-def _numbered(y: Any, n_samples: int) -> NDArray[np.intp]:
+def _numbered(y: ArrayLike, n_samples: int) -> NDArray[np.intp]:
     """Labels as 0, 1, ... in the order of their first appearance, and -1."""
     labels = check_labels(y)
     if len(labels) != n_samples:

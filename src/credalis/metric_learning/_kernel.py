@@ -1,6 +1,7 @@
 """Learners whose features are weighted sums of a kernel with some objects."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from credalis._checks import check_choice, check_integer, check_number
 from credalis.metric_learning._base import MetricLearner, signs
 
 Matrix = NDArray[np.float64]
+
+Kernel = str | Callable[[Matrix, Matrix], float]
+Gamma = float | Literal["scale", "median"]
 
 # Directions with less than this share of the largest variance are rounding.
 _SMALLEST_SHARE = 1e-9
@@ -76,7 +80,7 @@ class KernelLearner(MetricLearner):
         self.n_components_ = coefficients.shape[1]
 
 
-def kernel_gamma(X: Matrix, gamma: Any) -> float:
+def kernel_gamma(X: Matrix, gamma: Gamma) -> float:
     """The number that a parameter gamma stands for.
 
     Parameters

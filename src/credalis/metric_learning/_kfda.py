@@ -1,10 +1,18 @@
 """KFDA: features from labels that are not linear."""
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
 from credalis._checks import check_number
+from credalis.metric_learning._base import Components, Matrix
 from credalis.metric_learning._information import class_numbers
-from credalis.metric_learning._kernel import KernelLearner, kernel_components
+from credalis.metric_learning._kernel import (
+    Gamma,
+    Kernel,
+    KernelLearner,
+    kernel_components,
+)
 from credalis.metric_learning._scatter import discriminant_directions, scatters
 
 
@@ -71,14 +79,14 @@ class KFDA(KernelLearner):
 
     def __init__(
         self,
-        n_components="auto",
+        n_components: Components = "auto",
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=1.0,
-        regularization=0.1,
-    ):
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        regularization: float = 0.1,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -86,7 +94,13 @@ class KFDA(KernelLearner):
         self.coef0 = coef0
         self.regularization = regularization
 
-    def _learn(self, X, y, must_link, cannot_link):
+    def _learn(
+        self,
+        X: Matrix,
+        y: ArrayLike | None,
+        must_link: ArrayLike | None,
+        cannot_link: ArrayLike | None,
+    ) -> None:
         classes = class_numbers("KFDA", y, must_link, cannot_link, len(X))
         ridge = check_number("regularization", self.regularization, at_least=0)
         labelled = np.flatnonzero(classes >= 0)
@@ -102,7 +116,7 @@ class KFDA(KernelLearner):
         # The coefficients of a direction sum to 0: they need no centred kernel values.
         self._store(coefficients @ directions.T, means)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags

@@ -2,17 +2,20 @@
 
 import math
 import warnings
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from credalis._checks import check_integer, check_number
-from credalis.metric_learning._base import LinearLearner
+from credalis.metric_learning._base import Components, LinearLearner
 from credalis.metric_learning._information import links
 from credalis.optimize import SpectraplexSolution, maximize_on_spectraplex
 
@@ -35,7 +38,17 @@ class MahalanobisLearner(LinearLearner):
     maximises a concave function of these (`_maximize`).
     """
 
-    def _learn(self, X, y, must_link, cannot_link):
+    @abstractmethod
+    def _maximize(self, vectors: Matrix) -> SpectraplexSolution:
+        """Best S for the quadratic forms of ``vectors`` (n_pairs, n_features)."""
+
+    def _learn(
+        self,
+        X: Matrix,
+        y: ArrayLike | None,
+        must_link: ArrayLike | None,
+        cannot_link: ArrayLike | None,
+    ) -> None:
         name = type(self).__name__
         ridge = check_number("regularization", self.regularization, at_least=0)
         check_number("tol", self.tol, at_least=0)
@@ -128,20 +141,20 @@ class LSI(MahalanobisLearner):
 
     def __init__(
         self,
-        n_components="auto",
+        n_components: Components = "auto",
         *,
-        regularization=1e-3,
-        max_iter=1000,
-        tol=1e-8,
-        random_state=None,
-    ):
+        regularization: float = 1e-3,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: int | RandomState | None = None,
+    ) -> None:
         self.n_components = n_components
         self.regularization = regularization
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
 
-    def _maximize(self, vectors):
+    def _maximize(self, vectors: Matrix) -> SpectraplexSolution:
         return maximize_on_spectraplex(
             vectors, mean_root, tol=self.tol, max_iter=self.max_iter
         )
@@ -216,14 +229,14 @@ class DMLeig(MahalanobisLearner):
 
     def __init__(
         self,
-        n_components="auto",
+        n_components: Components = "auto",
         *,
-        smoothing=1e-4,
-        regularization=1e-3,
-        max_iter=1000,
-        tol=1e-8,
-        random_state=None,
-    ):
+        smoothing: float = 1e-4,
+        regularization: float = 1e-3,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: int | RandomState | None = None,
+    ) -> None:
         self.n_components = n_components
         self.smoothing = smoothing
         self.regularization = regularization
@@ -231,7 +244,7 @@ class DMLeig(MahalanobisLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def _maximize(self, vectors):
+    def _maximize(self, vectors: Matrix) -> SpectraplexSolution:
         last = check_number("smoothing", self.smoothing, above=0)
         unit = (vectors**2).sum() / vectors.size
         n_smaller = max(0, math.ceil(math.log10(_FIRST_SMOOTHING / last)))
@@ -256,7 +269,7 @@ def mean_root(forms: Matrix) -> tuple[float, Matrix]:
     return float(roots.mean()), 0.5 / (roots * len(roots))
 
 
-def smooth_minimum(smoothing: float):
+def smooth_minimum(smoothing: float) -> Callable[[Matrix], tuple[float, Matrix]]:
     """The function -μ log((1/T) Σ_t exp(-q_t / μ)) of q, with its gradient.
 
     It is concave, lies above min q and no more than μ log T above it.

@@ -3,13 +3,21 @@
 import warnings
 
 import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from credalis.metric_learning._base import LinearLearner
-from credalis.metric_learning._information import links
-from credalis.metric_learning._kernel import KernelLearner, kernel_components
+from credalis.metric_learning._base import Components, LinearLearner, Matrix
+from credalis.metric_learning._information import Pairs, links
+from credalis.metric_learning._kernel import (
+    Gamma,
+    Kernel,
+    KernelLearner,
+    kernel_components,
+)
 from credalis.metric_learning._pair_loss import Settings, learn_components
+from credalis.optimize import GradientTrace
 
 # "auto" takes as many features as the published experiments, or all there are.
 _AUTO_COMPONENTS = 5
@@ -39,11 +47,12 @@ class PCCA(LinearLearner):
     n_init : int, default=3
         Number of starts.
     max_iter : int, default=1000
-        Largest number of iterations of a start.
+        Largest number of iterations of one start.
     tol : float, default=1e-5
         Relative decrease of E below which a start ends.
     random_state : int, RandomState instance or None, default=None
-        Seed of the starts, and of the choice of pairs if labels give more than 20 000.
+        Seed of the starts. The choice of pairs depends on it, too, if labels give more
+        than 20 000.
 
     Attributes
     ----------
@@ -85,15 +94,15 @@ class PCCA(LinearLearner):
 
     def __init__(
         self,
-        n_components="auto",
+        n_components: Components = "auto",
         *,
-        beta=1.0,
-        regularization=0.0,
-        n_init=3,
-        max_iter=1000,
-        tol=1e-5,
-        random_state=None,
-    ):
+        beta: float = 1.0,
+        regularization: float = 0.0,
+        n_init: int = 3,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        random_state: int | RandomState | None = None,
+    ) -> None:
         self.n_components = n_components
         self.beta = beta
         self.regularization = regularization
@@ -102,7 +111,13 @@ class PCCA(LinearLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def _learn(self, X, y, must_link, cannot_link):
+    def _learn(
+        self,
+        X: Matrix,
+        y: ArrayLike | None,
+        must_link: ArrayLike | None,
+        cannot_link: ArrayLike | None,
+    ) -> None:
         settings = Settings.of(self)
         n_features = X.shape[1]
         n_components = self._count(n_features, min(_AUTO_COMPONENTS, n_features))
@@ -151,11 +166,12 @@ class KPCCA(KernelLearner):
     n_init : int, default=3
         Number of starts.
     max_iter : int, default=1000
-        Largest number of iterations of a start.
+        Largest number of iterations of one start.
     tol : float, default=1e-5
         Relative decrease of E below which a start ends.
     random_state : int, RandomState instance or None, default=None
-        Seed of the starts, and of the choice of pairs if labels give more than 20 000.
+        Seed of the starts. The choice of pairs depends on it, too, if labels give more
+        than 20 000.
 
     Attributes
     ----------
@@ -194,19 +210,19 @@ class KPCCA(KernelLearner):
 
     def __init__(
         self,
-        n_components="auto",
+        n_components: Components = "auto",
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=1.0,
-        beta=1.0,
-        regularization=1e-3,
-        n_init=3,
-        max_iter=1000,
-        tol=1e-5,
-        random_state=None,
-    ):
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        beta: float = 1.0,
+        regularization: float = 1e-3,
+        n_init: int = 3,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        random_state: int | RandomState | None = None,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -219,7 +235,13 @@ class KPCCA(KernelLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def _learn(self, X, y, must_link, cannot_link):
+    def _learn(
+        self,
+        X: Matrix,
+        y: ArrayLike | None,
+        must_link: ArrayLike | None,
+        cannot_link: ArrayLike | None,
+    ) -> None:
         settings = Settings.of(self)
         rng = check_random_state(self.random_state)
         # Drawn first: the starts do not depend on how the pairs were given.
@@ -237,14 +259,14 @@ class KPCCA(KernelLearner):
         _keep_trace(self, trace)
 
 
-def _concerned(must, cannot):
+def _concerned(must: Pairs, cannot: Pairs) -> tuple[NDArray[np.intp], Pairs, Pairs]:
     """The objects of pairs, and the pairs by position among them."""
     objects, positions = np.unique(np.concatenate([must, cannot]), return_inverse=True)
     positions = positions.reshape(-1, 2)
     return objects, positions[: len(must)], positions[len(must) :]
 
 
-def _keep_trace(learner, trace):
+def _keep_trace(learner: PCCA | KPCCA, trace: GradientTrace) -> None:
     """Set how the descent went, and warn if it did not end."""
     learner.loss_ = trace.loss
     learner.history_ = trace.losses

@@ -31,7 +31,7 @@ MIN_STABILITY = 0.5
 class Vote:
     """The value a criterion prefers, None if it abstains, and why."""
 
-    value: Any
+    value: float | None
     reason: str
 
 

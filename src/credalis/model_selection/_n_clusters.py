@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
@@ -36,8 +37,8 @@ _MAX_CLUSTERS_WITH_ALL_PAIRS = 8
 
 
 def select_n_clusters(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: ArrayLike,
     n_clusters: Iterable[int] = range(2, 9),
     *,
     criteria: str | Sequence[str] = "auto",
@@ -312,7 +313,7 @@ def _without_stress(
     return tuple(each for each in wanted if each != "stress")
 
 
-def _checked_criteria(criteria: Any) -> tuple[str, ...]:
+def _checked_criteria(criteria: str | Sequence[str]) -> tuple[str, ...]:
     if isinstance(criteria, str):
         check_choice("criteria", criteria, ("auto", *TRUST))
         return TRUST if criteria == "auto" else (criteria,)

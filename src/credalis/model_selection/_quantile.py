@@ -1,10 +1,10 @@
 """Which δ0: the quantile of the dissimilarities whose partitions are most stable."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from credalis._checks import check_n_jobs, check_number, check_seed
@@ -18,8 +18,8 @@ _LOWEST, _HIGHEST = 0.1, 0.95
 
 
 def select_dissimilarity_quantile(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: ArrayLike,
     quantiles: Iterable[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
     *,
     n_resamples: int = 10,

@@ -1,15 +1,21 @@
 """A grid search that knows pairs of objects, partial labels and the scale δ0."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid
-from sklearn.utils import check_random_state, get_tags
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GridSearchCV,
+    KFold,
+    ParameterGrid,
+)
+from sklearn.utils import Tags, check_random_state, get_tags
 
 from credalis._checks import check_integer, check_n_jobs, check_seed
 from credalis.model_selection._clusterer import Clusterer
@@ -18,6 +24,11 @@ from credalis.model_selection._side_information import (
     SideInformation,
     number_of_rows,
 )
+
+Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+Scoring = str | Callable[..., Any] | Collection[str] | Mapping[str, Any] | None
+Splits: TypeAlias = int | BaseCrossValidator | Iterable[tuple[ArrayLike, ArrayLike]]
+Refit = bool | str | Callable[[dict[str, Any]], int]
 
 # Parameters that change δ0 or the dissimilarities themselves.
 _SCALE_PARAMETERS = (
@@ -118,18 +129,18 @@ class CredalSearchCV(GridSearchCV):
 
     def __init__(
         self,
-        estimator,
-        param_grid,
+        estimator: BaseEstimator,
+        param_grid: Grid,
         *,
-        scoring=None,
-        cv=5,
-        refit=True,
-        n_jobs=None,
-        error_score="raise",
-        return_train_score=False,
-        random_state=None,
-        verbose=0,
-    ):
+        scoring: Scoring = None,
+        cv: Splits = 5,
+        refit: Refit = True,
+        n_jobs: int | None = None,
+        error_score: float | Literal["raise"] = "raise",
+        return_train_score: bool = False,
+        random_state: int | RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         super().__init__(
             estimator,
             param_grid,
@@ -145,15 +156,15 @@ class CredalSearchCV(GridSearchCV):
 
     def fit(
         self,
-        X,
-        y=None,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
         *,
-        partial_labels=None,
-        must_link=None,
-        cannot_link=None,
-        dissimilarities=None,
-        **fit_params,
-    ):
+        partial_labels: ArrayLike | None = None,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+        dissimilarities: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> Self:
         """Search the grid.
 
         Parameters
@@ -224,13 +235,13 @@ class CredalSearchCV(GridSearchCV):
         self._take_over(search)
         return self
 
-    def _folds(self, seed, n_samples):
+    def _folds(self, seed: int, n_samples: int) -> Splits:
         if not isinstance(self.cv, (int, np.integer)):
             return self.cv
         n_splits = check_integer("cv", self.cv, at_least=2, at_most=n_samples)
         return KFold(n_splits, shuffle=True, random_state=seed)
 
-    def _take_over(self, search):
+    def _take_over(self, search: GridSearchCV) -> None:
         for name in _FOUND:
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))
@@ -244,20 +255,20 @@ class CredalSearchCV(GridSearchCV):
 
 
 def search(
-    estimator: Any,
-    param_grid: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    param_grid: Grid,
+    X: ArrayLike,
     y: ArrayLike | None = None,
     *,
     partial_labels: ArrayLike | None = None,
     must_link: ArrayLike | None = None,
     cannot_link: ArrayLike | None = None,
     dissimilarities: ArrayLike | None = None,
-    scoring: Any = None,
-    cv: Any = 5,
-    refit: Any = True,
+    scoring: Scoring = None,
+    cv: Splits = 5,
+    refit: Refit = True,
     n_jobs: int | None = None,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: int | RandomState | None = None,
 ) -> CredalSearchCV:
     """Cross-validated search over a grid of parameters, with side information.
 
@@ -316,18 +327,20 @@ class _FoldEstimator(BaseEstimator):
     Its parameters, and whatever else it is asked for, are those of the estimator.
     """
 
-    def __init__(self, estimator, prefix, information):
+    def __init__(
+        self, estimator: BaseEstimator, prefix: str, information: SideInformation
+    ) -> None:
         self.estimator = estimator
         self.prefix = prefix
         self.information = information
 
-    def set_params(self, **parameters):
+    def set_params(self, **parameters: Any) -> Self:
         self.estimator.set_params(**parameters)
         return self
 
     def fit(
         self, X: Any, y: Any = None, *, row_numbers: NDArray[np.intp], **fit_params: Any
-    ) -> "_FoldEstimator":
+    ) -> Self:
         """Fit with the side information of these rows."""
         known = self.information.of(np.asarray(row_numbers))
         known = {self.prefix + name: value for name, value in known.items()}
@@ -339,10 +352,10 @@ class _FoldEstimator(BaseEstimator):
             raise AttributeError(name)
         return getattr(self.estimator, name)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return get_tags(self.estimator)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return True
 
 
@@ -357,7 +370,9 @@ class _OnEstimator:
         return self.scorer(inner, *args, **kwargs)
 
 
-def _on_estimators(scoring: Any) -> Any:
+def _on_estimators(
+    scoring: Scoring,
+) -> _OnEstimator | dict[str, Any] | None:
     """The same scoring for estimators that know the rest of the rows."""
     if scoring is None:
         return None
@@ -365,10 +380,10 @@ def _on_estimators(scoring: Any) -> Any:
         scoring = {name: name for name in scoring}
     if isinstance(scoring, Mapping):
         return {name: _on_estimators(each) for name, each in scoring.items()}
-    return _OnEstimator(get_scorer(scoring) if isinstance(scoring, str) else scoring)
+    return _OnEstimator(scoring if callable(scoring) else get_scorer(scoring))
 
 
-def _check_scores(clusterer: Clusterer, param_grid: Any) -> None:
+def _check_scores(clusterer: Clusterer, param_grid: Grid) -> None:
     """Refuse default scores that do not exist or cannot be compared."""
     if not hasattr(clusterer.estimator, "score"):
         raise ValueError(

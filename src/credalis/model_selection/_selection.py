@@ -46,7 +46,7 @@ class Selection:
     """
 
     parameter: str
-    values: NDArray[Any]
+    values: NDArray[np.intp] | NDArray[np.float64]
     best: Any
     reason: str
     curves: dict[str, NDArray[np.float64]]
@@ -54,7 +54,7 @@ class Selection:
     votes: dict[str, Vote]
     details: dict[str, NDArray[Any]]
     fixed_params: dict[str, Any]
-    estimators: dict[Any, Any]
+    estimators: dict[float, Any]
 
     @property
     def best_estimator(self) -> Any:

@@ -1,5 +1,6 @@
 """The rejected objects that are kept, each the centre of a ball that is watched."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from credalis.streaming._evidence import log_evidence
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
+Metric = str | Callable[[Array, Array], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,7 @@ class Reference:
 
     points: Array
     n_objects: int
-    metric: Any
+    metric: Metric
     radius: float
     tolerated: float
 

@@ -8,6 +8,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from credalis.streaming._balls import Metric
+
 Array = NDArray[np.float64]
 
 # Objects of a cluster whose distances give its size.
@@ -39,7 +41,7 @@ def check_monitored(model: Any) -> None:
         )
 
 
-def metric_of(model: Any) -> Any:
+def metric_of(model: Any) -> Metric:
     """The metric between the points of `points_of`."""
     return getattr(model, "metric_", "euclidean")
 
@@ -61,7 +63,7 @@ def conformal_threshold(values: Array, rate: float) -> float:
     return float(np.sort(values)[position - 1])
 
 
-def cluster_size(points: Array, labels: NDArray[np.intp], metric: Any) -> float:
+def cluster_size(points: Array, labels: NDArray[np.intp], metric: Metric) -> float:
     """Median over the clusters of the root mean squared distance of two objects."""
     sizes = []
     for cluster in np.unique(labels):

@@ -1,10 +1,11 @@
 """An alarm for new clusters in a stream, with a bound on false alarms."""
 
 from os import PathLike
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
@@ -149,16 +150,16 @@ class NewClusterMonitor(BaseEstimator):
 
     def __init__(
         self,
-        model,
+        model: BaseEstimator,
         *,
-        false_alarm_rate=0.01,
-        rejection_rate=0.05,
-        min_share=0.005,
-        radius="auto",
-        max_rejected=1000,
-        max_replay=5000,
-        random_state=None,
-    ):
+        false_alarm_rate: float = 0.01,
+        rejection_rate: float = 0.05,
+        min_share: float = 0.005,
+        radius: float | Literal["auto"] = "auto",
+        max_rejected: int = 1000,
+        max_replay: int = 5000,
+        random_state: int | RandomState | None = None,
+    ) -> None:
         self.model = model
         self.false_alarm_rate = false_alarm_rate
         self.rejection_rate = rejection_rate
@@ -168,7 +169,7 @@ class NewClusterMonitor(BaseEstimator):
         self.max_replay = max_replay
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Calibrate, and start a stream: nothing seen, no alarm.
 
         Parameters
@@ -184,42 +185,44 @@ class NewClusterMonitor(BaseEstimator):
         """
         self._check_parameters()
         partition = self.model.predict_partition(X)
-        X = check_array(X, dtype=np.float64)
+        data: Array = check_array(X, dtype=np.float64)
         n_least = 2 * int(np.ceil(1 / self.rejection_rate))
-        if len(X) < n_least:
+        if len(data) < n_least:
             raise ValueError(
                 f"X must hold at least {n_least} calibration objects for "
-                f"rejection_rate={self.rejection_rate}, got {len(X)}"
+                f"rejection_rate={self.rejection_rate}, got {len(data)}"
             )
         rng = check_random_state(self.random_state)
         # The balls must know nothing of the objects that are counted in them: one half
         # says what is rejected and how large the balls are, the other half is counted.
-        shaping, counted = np.array_split(rng.permutation(len(X)), [len(X) // 2])
+        shaping, counted = np.array_split(rng.permutation(len(data)), [len(data) // 2])
         empty_masses = partition.outlier_mass
         self.threshold_ = conformal_threshold(
             empty_masses[shaping], self.rejection_rate
         )
         is_rejected = empty_masses > self.threshold_
-        points = points_of(self.model, X)
-        self.radius_ = self.radius
+        points = points_of(self.model, data)
         if isinstance(self.radius, str):
             inside = shaping[~is_rejected[shaping]]
             self.radius_ = cluster_size(
                 points[inside], partition.labels[inside], metric_of(self.model)
             )
+        else:
+            self.radius_ = self.radius
         self.reference_points_ = points[counted[is_rejected[counted]]]
         self.n_counted_ = len(counted)
-        n_replay = min(self.max_replay, len(X))
-        replayed = np.sort(rng.permutation(len(X))[:n_replay])
-        self.replay_, self.replay_labels_ = X[replayed], partition.labels[replayed]
-        self.n_features_in_ = X.shape[1]
-        self.balls_ = Balls.none(X.shape[1], points.shape[1])
+        n_replay = min(self.max_replay, len(data))
+        replayed = np.sort(rng.permutation(len(data))[:n_replay])
+        self.replay_, self.replay_labels_ = data[replayed], partition.labels[replayed]
+        self.n_features_in_ = data.shape[1]
+        self.balls_ = Balls.none(data.shape[1], points.shape[1])
         self.n_seen_ = self.n_rejected_ = 0
         self.log_evidence_, self.p_value_ = -np.inf, 1.0
-        self.alarm_, self.alarm_at_ = False, None
+        self.alarm_ = False
+        self.alarm_at_: int | None = None
         return self
 
-    def update(self, X) -> StreamState:
+    def update(self, X: ArrayLike) -> StreamState:
         """Look at the next objects of the stream, in their order.
 
         Parameters
@@ -233,12 +236,12 @@ class NewClusterMonitor(BaseEstimator):
         """
         check_is_fitted(self, "balls_")
         empty_masses = self.model.predict_partition(X).outlier_mass
-        X = check_array(X, dtype=np.float64)
+        data: Array = check_array(X, dtype=np.float64)
         rejected = np.flatnonzero(empty_masses > self.threshold_)
         reference = self._reference
         for start in range(0, len(rejected), _BLOCK):
             rows = rejected[start : start + _BLOCK]
-            objects, times = X[rows], self.n_seen_ + 1 + rows
+            objects, times = data[rows], self.n_seen_ + 1 + rows
             self.balls_, totals = self.balls_.followed_by(
                 objects,
                 points_of(self.model, objects),
@@ -253,7 +256,7 @@ class NewClusterMonitor(BaseEstimator):
             reached = np.flatnonzero(totals >= self._log_threshold)
             if not self.alarm_ and len(reached):
                 self.alarm_, self.alarm_at_ = True, int(times[reached[0]])
-        self.n_seen_ += len(X)
+        self.n_seen_ += len(data)
         return StreamState(self.n_seen_, self.n_rejected_, self.p_value_, self.alarm_)
 
     def propose(self) -> list[ProposedCluster]:
@@ -275,7 +278,7 @@ class NewClusterMonitor(BaseEstimator):
             threshold = min(threshold, log_weighted.max())
         return proposed_clusters(self.balls_, log_weighted, threshold, reference)
 
-    def extend(self, X=None) -> NNEVCLUS:
+    def extend(self, X: ArrayLike | None = None) -> NNEVCLUS:
         """A network that also knows the proposed clusters.
 
         The network of the model gets outputs, and with ``hidden_layer_sizes="auto"``
@@ -378,7 +381,7 @@ class NewClusterMonitor(BaseEstimator):
         return {"parameters": self.get_params(deep=False), "fitted": fitted}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "NewClusterMonitor":
+    def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
         monitor = cls(**state["parameters"])
         for name, value in state["fitted"].items():

@@ -1,0 +1,53 @@
+"""What a type checker says about a file of a user."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import credalis
+from credalis.cluster import estimator_classes
+
+pytest.importorskip("mypy")
+
+
+def revealed(tmp_path, expressions):
+    """Types that mypy reveals of expressions in a file of a user."""
+    names = ", ".join(cls.__name__ for cls in estimator_classes())
+    lines = [
+        "import numpy as np",
+        f"from credalis import {names}, CredalPartition, load",
+        "X = np.zeros((4, 2))",
+        *(f"reveal_type({expression})" for expression in expressions),
+    ]
+    file = tmp_path / "user.py"
+    file.write_text("\n".join(lines))
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", str(file)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"MYPYPATH": str(Path(credalis.__file__).parents[1]), "PATH": ""},
+    )
+    notes = [line for line in result.stdout.splitlines() if "Revealed type" in line]
+    assert len(notes) == len(expressions), result.stdout
+    return [line.split('"')[1] for line in notes]
+
+
+def test_estimators_are_typed_for_their_users(tmp_path):
+    names = [cls.__name__ for cls in estimator_classes()]
+    expressions = [
+        *(f"{name}().fit(X)" for name in names),
+        "ECM(2).fit(X).predict_partition(X)",
+        "ECM(2).fit(X).labels_",
+        "ECM(2).fit(X).partition_.masses",
+        "ECM(n_clusters=3).n_clusters",
+    ]
+    *fitted, partition, labels, masses, n_clusters = revealed(tmp_path, expressions)
+    for name, shown in zip(names, fitted, strict=True):
+        assert shown.endswith(f".{name}")
+    assert partition.endswith("CredalPartition")
+    assert labels.startswith("numpy.ndarray")
+    assert masses.startswith("numpy.ndarray")
+    assert n_clusters in ("int", "builtins.int")
