@@ -262,7 +262,7 @@ def _separating(hidden: Array, others: Array, is_member: NDArray[np.bool_]) -> A
     signs = np.where(is_member, -1.0, 1.0)
     importance = np.where(is_member, 0.5 / is_member.sum(), 0.5 / (~is_member).sum())
 
-    def value_and_gradient(row):
+    def value_and_gradient(row: Array) -> tuple[float, Array]:
         margins = signs * (row @ hidden - others)
         slopes = importance * signs * expit(margins)
         penalty = _REGRESSION_PENALTY * row

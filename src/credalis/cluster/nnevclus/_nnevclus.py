@@ -67,8 +67,8 @@ default="auto"
     metric : str, callable or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "precomputed" if X is a square matrix of
-        dissimilarities, or a transformer in whose space Euclidean distances are taken;
-        it is cloned and fitted with the side information it can use.
+        dissimilarities, or a transformer in whose space Euclidean distances are taken.
+        A transformer is cloned and fitted with the side information it can use.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
@@ -145,9 +145,11 @@ default="auto"
     tol : float, default=1e-4
         Relative decrease of L below which a start ends.
     n_jobs : int, default=None
-        Number of starts run at the same time. It does not change the result.
+        Number of starts run at the same time, as in joblib. It does not change the
+        result.
     random_state : int, RandomState instance or None, default=None
-        Seed.
+        Seed of the starts. Pairs and blocks of objects that are drawn depend on it,
+        too.
     verbose : int, default=0
         1 shows a progress bar on standard error.
 
