@@ -33,6 +33,7 @@ from credalis import (
     EkNNclus,
     FocalSets,
 )
+from credalis.cluster import estimator_classes
 from helpers import assert_valid_partition
 
 # Few iterations are enough for the contract.
@@ -86,6 +87,13 @@ ESTIMATORS = [
         confidence=0.8,
         n_init=1,
     ),
+]
+
+# A new one is under the contract as soon as it is registered.
+ESTIMATORS += [
+    cls()
+    for cls in estimator_classes()
+    if cls not in {type(each) for each in ESTIMATORS}
 ]
 
 # Their docstrings say how prediction differs from the fit.

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 
 from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
+from credalis._warnings import warn_user
 from credalis.cluster import BaseCredalClusterer, named_estimators
 from credalis.metrics import (
     adjusted_rand_index,
@@ -266,7 +267,7 @@ def compare(
     scores, fitted = [], {}
     for name, (estimator, seconds, told) in zip(estimators, answers, strict=True):
         for category, message in told:
-            warnings.warn(f"{name}: {message}", category, stacklevel=2)
+            warn_user(f"{name}: {message}", category)
         fitted[name] = estimator
         scores.append(_scores(name, estimator.partition_, y, seconds))
     return Comparison(tuple(scores), fitted)

@@ -1,7 +1,6 @@
 """LSI and DML-eig: matrices of a distance from pairs, by convex problems."""
 
 import math
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from credalis._checks import check_integer, check_number
+from credalis._warnings import warn_user
 from credalis.metric_learning._base import Components, LinearLearner
 from credalis.metric_learning._information import links
 from credalis.optimize import SpectraplexSolution, maximize_on_spectraplex
@@ -67,11 +67,10 @@ class MahalanobisLearner(LinearLearner):
         self.n_iter_ = solution.n_iter
         self._store(X.mean(axis=0), factor(self.matrix_)[:n_components])
         if not solution.converged:
-            warnings.warn(
+            warn_user(
                 f"{name} did not converge in max_iter={self.max_iter} iterations: "
                 "increase max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
 

@@ -1,13 +1,12 @@
 """PCCA and KPCCA: features from pairs."""
 
-import warnings
-
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from credalis._warnings import warn_user
 from credalis.metric_learning._base import Components, LinearLearner, Matrix
 from credalis.metric_learning._information import Pairs, links
 from credalis.metric_learning._kernel import (
@@ -274,9 +273,8 @@ def _keep_trace(learner: PCCA | KPCCA, trace: GradientTrace) -> None:
     if trace.interrupted:
         raise KeyboardInterrupt
     if not trace.converged:
-        warnings.warn(
+        warn_user(
             f"{type(learner).__name__} did not converge in max_iter="
             f"{learner.max_iter} iterations: increase max_iter or tol",
             ConvergenceWarning,
-            stacklevel=4,
         )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from credalis._checks import check_integer, check_number
+from credalis._warnings import warn_user
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import certain_clusters, stability
 from credalis.model_selection._side_information import (
@@ -151,7 +152,7 @@ def fit_all(
         results[k] = result
         told.update(messages)
     for (category, text), count in told.items():
-        warnings.warn(f"{text} ({count} of {len(fits)} fits)", category, stacklevel=4)
+        warn_user(f"{text} ({count} of {len(fits)} fits)", category)
     return results
 
 
