@@ -33,7 +33,7 @@ from credalis.cluster._framework._fit import (
 )
 from credalis.cluster._framework._solution import Solution, one_thread
 from credalis.cluster._inputs._scale import count_distinct
-from credalis.partition import CredalPartition, adopt
+from credalis.partition import CredalPartition, uncopied_partition
 from credalis.sources import Source, lazily
 
 FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
@@ -179,7 +179,7 @@ class BaseCredalClusterer(
         check_is_fitted(self)
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
-            return adopt(self._predict_masses(X), self.focal_sets_)
+            return uncopied_partition(self._predict_masses(X), self.focal_sets_)
 
     def predict(self, X: Any) -> Any:
         """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""

@@ -24,7 +24,7 @@ from credalis.cluster._framework._solution import (
     one_thread,
 )
 from credalis.exceptions import OutlierWarning
-from credalis.partition import CredalPartition, adopt
+from credalis.partition import CredalPartition, uncopied_partition
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _store(
 
 
 def _store_masses(estimator: BaseCredalClusterer, masses: NDArray[np.float64]) -> None:
-    estimator.partition_ = adopt(masses, estimator.focal_sets_)
+    estimator.partition_ = uncopied_partition(masses, estimator.focal_sets_)
     estimator.labels_ = estimator.partition_.labels.copy()
 
 
@@ -187,7 +187,7 @@ def _warn(estimator: BaseCredalClusterer, outcome: Outcome) -> None:
     _warn_of_convergence(name, solution, outcome.max_iter)
     partition = getattr(estimator, "partition_", None)
     if partition is None:
-        partition = adopt(solution.masses, outcome.focal_sets)
+        partition = uncopied_partition(solution.masses, outcome.focal_sets)
     _warn_of_partition(estimator, partition)
 
 
@@ -315,7 +315,7 @@ def _with_neighboring_pairs(
     masses: NDArray[np.float64], focal_sets: FocalSets
 ) -> FocalSets:
     """Singletons and the pairs of clusters that are each other's neighbours."""
-    partition = adopt(masses, focal_sets)
+    partition = uncopied_partition(masses, focal_sets)
     return FocalSets.pairs(focal_sets.n_clusters, partition.neighboring_clusters())
 
 
