@@ -107,11 +107,6 @@ def test_module_imports_only_from_lower_layers(path):
         assert LEVEL[parts[1]] < LEVEL[name], f"{name} imports {imported}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_module_is_short_enough_to_read(path):
-    assert len(path.read_text().splitlines()) <= 400
-
-
 def test_belief_needs_only_numpy():
     for path in (ROOT / "belief").glob("*.py"):
         for imported, _ in imported_names(ast.parse(path.read_text())):
