@@ -139,4 +139,6 @@ def test_subclasses_of_users_can_be_saved(tmp_path):
     model.save(tmp_path / "mine.credalis")
     loaded = credalis.load(tmp_path / "mine.credalis")
     assert type(loaded) is Mine
+    assert type(named_estimators()["ECM"]) is credalis.ECM
+    assert type(named_estimators()["Mine"]) is Mine
     np.testing.assert_array_equal(loaded.predict(X), model.labels_)

@@ -237,7 +237,9 @@ class BaseCredalClusterer(
     @classmethod
     def variants(cls) -> Mapping[str, Mapping[str, Any]]:
         """Parameters of the variants of the method, by their names."""
-        return {cls.__name__: {}} if cls._variants is None else cls._variants
+        # Of this class alone: a subclass is no variant of the method it derives from.
+        own = vars(cls).get("_variants")
+        return {cls.__name__: {}} if own is None else own
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
