@@ -11,6 +11,7 @@ import pytest
 
 import credalis
 from credalis.cluster import estimator_classes, named_estimators
+from credalis.cluster._framework import _registry
 
 PACKAGE = Path(credalis.__file__).parent
 
@@ -130,7 +131,10 @@ def test_every_estimator_says_what_others_ask(cls):
         )
 
 
-def test_subclasses_of_users_can_be_saved(tmp_path):
+def test_subclasses_of_users_can_be_saved(tmp_path, monkeypatch):
+    # Other tests see the estimators of the package only.
+    monkeypatch.setattr(_registry, "_estimators", dict(_registry._estimators))
+
     class Mine(credalis.ECM):
         pass
 
