@@ -23,19 +23,19 @@ demo: $(VENV)/.demo
 	$(BIN)/credalis demo
 
 test: lint types
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check-fast: lint types
 	$(BIN)/python tests/changed.py -n auto
 
 test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 # The oldest versions that pyproject.toml admits, in an environment of their own.
 test-oldest:
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet -e ".[test]" -c tests/oldest.txt
-	$(VENV)-oldest/bin/python -m pytest -n auto
+	$(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -101,8 +101,10 @@ PREDICTS_OTHERWISE = (EVCLUS, EkNNclus, Bootclus)
 
 
 def quick(estimator):
-    """The same with one start and few bootstrap samples."""
+    """The same with one start, few bootstrap samples and few sweeps of EVCLUS."""
     few = {"n_init": 1, "n_bootstrap": 5}
+    if isinstance(estimator, EVCLUS):
+        few["max_iter"] = 5
     known = few.keys() & estimator.get_params()
     return clone(estimator).set_params(**{name: few[name] for name in known})
 
@@ -124,7 +126,8 @@ def for_each(estimators, name="estimator"):
 
 @pytest.fixture(params=ESTIMATORS, ids=lambda each: type(each).__name__)
 def estimator(request):
-    return clone(request.param).set_params(random_state=0)
+    """Not fitted; with one start only, unless a test is about starts."""
+    return quick(request.param).set_params(random_state=0)
 
 
 with_n_clusters = for_each(
@@ -186,7 +189,7 @@ def test_fit_runs_on_one_thread(estimator, X, monkeypatch):
 
     monkeypatch.setattr("sys.stderr", Terminal())
     with threadpool_limits(limits=2):
-        quick(estimator).set_params(verbose=1).fit(X)
+        estimator.set_params(verbose=1).fit(X)
     assert seen
     assert all(numbers == {1} for numbers in seen)
 
@@ -259,9 +262,9 @@ def test_a_search_finds_what_scores_best(estimator, X):
         return sign * fitted.predict_partition(X).n_clusters
 
     # Most clusters, or the fewest, which EkNNclus finds with many neighbours.
-    search = GridSearchCV(quick(estimator), {name: [2, 6]}, scoring=score, cv=2)
+    search = GridSearchCV(estimator, {name: [2, 6]}, scoring=score, cv=2)
     assert search.fit(X).best_params_ == {name: 6}
-    direct = quick(estimator).set_params(**{name: 6}).fit(X)
+    direct = clone(estimator).set_params(**{name: 6}).fit(X)
     assert search.best_estimator_.partition_ == direct.partition_
 
 

@@ -8,12 +8,12 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 
 from credalis.dissimilarity import (
+    MAX_STORED,
     DeferredSimilarities,
     EuclideanSimilarities,
     MatrixSimilarities,
     MetricSimilarities,
     StoredSimilarities,
-    _similarities,
     check_dissimilarities,
     decay_rate,
     sample_pairs,
@@ -174,14 +174,15 @@ def test_between_copies_nothing(kind, points):
             assert np.shares_memory(value, getattr(similarities, name))
 
 
-def test_many_of_many_objects_are_still_deferred(points, monkeypatch):
-    monkeypatch.setattr(_similarities, "MAX_STORED", 10 * points.shape[1])
+def test_many_of_many_objects_are_still_deferred(points):
     similarities = similarities_of("deferred", points)
-    assert isinstance(similarities.take(np.arange(10)), EuclideanSimilarities)
-    many = similarities.take(np.arange(35, 5, -1))
+    largest = MAX_STORED // points.shape[1]
+    some = np.resize(np.arange(35, 5, -1), largest)
+    assert isinstance(similarities.take(some), EuclideanSimilarities)
+    many = similarities.take(np.append(some, 0))
     assert isinstance(many, DeferredSimilarities)
     expected = by_definition(points[35:5:-1])
-    np.testing.assert_allclose(many.matrix(), expected, atol=1e-12)
+    np.testing.assert_allclose(many.take(np.arange(30)).matrix(), expected, atol=1e-12)
     rows, columns = np.triu_indices(30)
     np.testing.assert_allclose(
         many.pairs(rows, columns), expected[rows, columns], atol=1e-12

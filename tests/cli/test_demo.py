@@ -1,5 +1,5 @@
 import io
-import subprocess
+import runpy
 import sys
 
 import pytest
@@ -52,14 +52,12 @@ def test_wrong_usage_has_exit_code_two(arguments, capsys):
     assert "credalis" in capsys.readouterr().err
 
 
-def test_module_runs_as_a_command():
-    result = subprocess.run(
-        [sys.executable, "-m", "credalis", "--version"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert result.stdout.strip() == f"credalis {credalis.__version__}"
+def test_module_runs_as_a_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["credalis", "--version"])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module("credalis", run_name="__main__", alter_sys=True)
+    assert end.value.code == 0
+    assert capsys.readouterr().out.strip() == f"credalis {credalis.__version__}"
 
 
 def test_terminal_without_greek_letters_gets_a_question_mark(tmp_path, monkeypatch):

@@ -20,7 +20,6 @@ from sklearn.svm import OneClassSVM
 
 import credalis
 from credalis import NNEVCLUS, FocalSets
-from credalis.cluster._inputs._geometry import default_quantile
 from credalis.cluster.nnevclus._network import TrainedWeights
 from credalis.constraints import random_pairs
 from credalis.datasets import make_circles_in_ring, make_four_class
@@ -82,9 +81,13 @@ def test_scale_is_the_quantile_of_the_distances(blobs):
     assert quick(dissimilarity_scale=2.5).fit(X).scale_ == 2.5
 
 
-def test_default_quantile_follows_the_number_of_clusters():
-    found = [default_quantile(c) for c in (2, 4, 5, 10, 15, 31)]
-    assert_allclose(found, [0.9, 0.9, 0.4, 0.2, 2 / 15, 0.1])
+@pytest.mark.parametrize(
+    ("n_clusters", "quantile"),
+    [(2, 0.9), (4, 0.9), (5, 0.4), (10, 0.2), (15, 2 / 15), (31, 0.1)],
+)
+def test_default_quantile_follows_the_number_of_clusters(blobs, n_clusters, quantile):
+    model = NNEVCLUS(n_clusters, n_init=1, max_iter=1, random_state=0).fit(blobs[0])
+    assert model.scale_ == pytest.approx(np.quantile(pdist(blobs[0]), quantile))
 
 
 @pytest.mark.parametrize("factor", [1e-30, 1e-6, 1e30])

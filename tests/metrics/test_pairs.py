@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from credalis import CredalPartition, FocalSets
-from credalis.metrics import _pairs as pairs_module
 from credalis.metrics import consistency_index, nonspecificity_index
 from helpers import credal_partitions
 
@@ -162,13 +161,21 @@ def test_nonspecificity_depends_neither_on_names_nor_on_order(partition, random)
     )
 
 
-def test_batches_do_not_change_the_value(rng, monkeypatch):
-    first = random_partition(rng, FocalSets.pairs(3), 50)
-    second = random_partition(rng, FocalSets.full(2), 50)
-    expected = consistency_index(first, second), nonspecificity_index(first)
-    monkeypatch.setattr(pairs_module, "_BYTES_PER_BATCH", 1000)
-    found = consistency_index(first, second), nonspecificity_index(first)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+def test_many_objects_are_as_few_of_them_often(rng):
+    """Batches: k copies of n objects make k² times the pairs, k of them of copies."""
+    n, few = 50, (FocalSets.pairs(3), FocalSets.full(2))
+    partitions = [random_partition(rng, focal_sets, n) for focal_sets in few]
+
+    def totals(k):
+        first, second = (each[np.tile(np.arange(n), k)] for each in partitions)
+        indices = [consistency_index(first, second), nonspecificity_index(first)]
+        return np.array(indices) * (k * n) * (k * n - 1)
+
+    between = totals(1)
+    of_copies = (totals(2) - 4 * between) / 2
+    for k in (3, 4000):
+        expected = k**2 * between + k * (k - 1) * of_copies
+        np.testing.assert_allclose(totals(k), expected, rtol=1e-10)
 
 
 def test_many_objects_need_little_memory(rng):

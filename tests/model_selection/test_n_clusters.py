@@ -37,7 +37,7 @@ def network():
 
 @pytest.mark.parametrize("n_clusters", [2, 3, 5])
 def test_clear_clusters_are_counted(n_clusters):
-    ecm, X = ECM(focal_sets="singletons"), blobs(n_clusters)
+    ecm, X = ECM(focal_sets="singletons", n_init=2), blobs(n_clusters)
     selection = select_n_clusters(ecm, X, range(2, 7), n_resamples=4, random_state=0)
     assert selection.best == n_clusters
     assert selection.votes["peaks"].value == n_clusters
@@ -112,7 +112,7 @@ def test_same_seed_same_result_for_any_number_of_jobs(make, seed):
 def test_another_seed_draws_other_resamples():
     X = make_blobs(60, centers=3, cluster_std=4.0, random_state=0)[0]
     first, second = (
-        select_n_clusters(ECM(), X, [3, 4], n_resamples=3, random_state=seed)
+        select_n_clusters(ECM(n_init=1), X, [3, 4], n_resamples=3, random_state=seed)
         for seed in (0, 1)
     )
     assert (first.curves["stability"] != second.curves["stability"]).any()
@@ -232,9 +232,8 @@ def test_a_number_of_peaks_outside_of_the_range_is_told():
 @pytest.mark.parametrize(("name", "n_clusters"), [("wine", 3), ("fourclass", 4)])
 def test_all_criteria_of_ecm_find_the_classes(benchmark_data, name, n_clusters):
     X = StandardScaler().fit_transform(benchmark_data(name)[0])
-    selection = select_n_clusters(
-        ECM(focal_sets="full"), X, range(2, 6), n_resamples=5, random_state=0
-    )
+    model = ECM(focal_sets="full", n_init=2)
+    selection = select_n_clusters(model, X, range(2, 6), n_resamples=5, random_state=0)
     assert selection.best == n_clusters
     assert {vote.value for vote in selection.votes.values()} == {n_clusters}
 

@@ -63,13 +63,12 @@ def test_a_machine_with_another_kernel_is_used_as_it_is(X, new):
     np.testing.assert_allclose(scorer.detector.decision_function(new), expected)
 
 
-def test_scores_in_blocks_are_the_scores(monkeypatch, X, new):
+def test_scores_of_many_objects_are_their_scores(X, new):
+    # So many that they are scored in several blocks.
     detector = scorer_for("ocsvm", X).detector
-    expected = detector.decision_function(new)
-    monkeypatch.setattr(_detector, "_BLOCK_ENTRIES", 7 * len(detector.support_vectors))
-    np.testing.assert_allclose(detector.decision_function(new), expected, rtol=1e-13)
-    monkeypatch.setattr(_detector, "_BLOCK_ENTRIES", 1)
-    np.testing.assert_allclose(detector.decision_function(new), expected, rtol=1e-13)
+    scores = detector.decision_function(np.tile(new, (1500, 1)))
+    expected = np.tile(detector.decision_function(new), 1500)
+    np.testing.assert_allclose(scores, expected, rtol=1e-13)
 
 
 def test_reference_values_of_the_support_vector_machine(reference, benchmark_data):

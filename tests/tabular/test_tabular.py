@@ -1,12 +1,14 @@
 """Columns become numbers the same way in the fit and ever after."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 import pytest
 
 import credalis
 from credalis import ECM, EVCLUS
-from credalis.tables import as_matrix
-from credalis.tables._arrays import ArrayTable
+from credalis.tables import as_matrix, open_table
 from credalis.tabular import (
     Columns,
     TabularModel,
@@ -21,9 +23,11 @@ pa = pytest.importorskip("pyarrow")
 
 
 def table_of(**columns):
-    """A table without a file."""
-    arrays = {name: np.asarray(values) for name, values in columns.items()}
-    return ArrayTable("t", "npy", arrays)
+    """A table of arrays, which are in memory once the file is open."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "t.npz"
+        np.savez(path, **columns)
+        return open_table(path)
 
 
 def prepared(columns, **options):
