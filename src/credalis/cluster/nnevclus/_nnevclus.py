@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
@@ -99,6 +100,14 @@ default="auto"
         n_features) holds centres, whose nearest objects become the seeds; a vector of
         n_clusters integers holds the row numbers of the seeds. Seeds count as labels at
         the beginning of the training only. Given ones fix the numbers of the clusters.
+    empty_set : {"novelty", "stress"}, default="novelty"
+        What the reported mass on ∅ stands for. "novelty": being unlike all training
+        objects, by the distances to the nearest of them or, if there is one, by the
+        score of the novelty detector; the masses that were trained are normalised and
+        share the rest. "stress": what the training has left on ∅, as in the paper.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     solver : {"auto", "lbfgs", "adaptive", "adam", "rmsprop"}, default="auto"
         "lbfgs" and "adaptive" (the adaptive-step method of the paper) look at all pairs
         at once; "adam" and "rmsprop" at random blocks of objects, with all pairs inside
@@ -207,6 +216,7 @@ default="auto"
     _reads_blocks = True
     _reads_partitions = True
     _chooses_max_iter = True
+    _before: ClassVar = {"empty_set": "stress"}
     _outlier_advice = "increase dissimilarity_quantile"
 
     weights_: Any
@@ -239,6 +249,8 @@ default="auto"
         novelty_link: str = "reference",
         weight_decay: float = 0.0,
         init: str | ArrayLike = "random",
+        empty_set: str = "novelty",
+        outlier_rate: float = 0.01,
         solver: str = "auto",
         learning_rate_init: float | str = "auto",
         batch_size: int | str = "auto",
@@ -271,6 +283,8 @@ default="auto"
         self.novelty_link = novelty_link
         self.weight_decay = weight_decay
         self.init = init
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.solver = solver
         self.learning_rate_init = learning_rate_init
         self.batch_size = batch_size
@@ -436,7 +450,25 @@ default="auto"
 
     @property
     def _detects_novelties(self) -> bool:
-        return self.novelty_detector is not None
+        return self.empty_set == "novelty" or self.novelty_detector is not None
+
+    def _reference_of(
+        self, X: NDArray[np.float64], rng: np.random.RandomState
+    ) -> NeighborNovelty | Calibration:
+        if self.novelty_ is None:
+            return super()._reference_of(X, rng)
+        return Calibration.of(-FittedNetwork.of(self).novelty_scores(X))
+
+    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        if isinstance(self.reference_, NeighborNovelty):
+            return super()._p_values(X)
+        return self.reference_.p_values(-FittedNetwork.of(self).novelty_scores(X))
+
+    def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
+        if self.has_given_dissimilarities_:
+            # New objects come without dissimilarities: their inputs are compared.
+            return FittedNetwork.of(self).space.standardize(X), "euclidean"
+        return super()._points(X)
 
     def _object_shape(self, X: Any) -> tuple[int, ...] | None:
         """Shape of an object, if a module gets objects that are not rows."""

@@ -40,6 +40,8 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
     "novelty_link": ("used", "used", "used", "used"),
     "weight_decay": ("used", "used", "used", "used"),
     "init": ("used", "used", "meaningless", "used"),
+    "empty_set": ("used", "used", "used", "used"),
+    "outlier_rate": ("used", "used", "used", "used"),
     "solver": ("used", "used", "meaningless", "used"),
     "learning_rate_init": ("used", "used", "used", "used"),
     "batch_size": ("used", "used", "used", "used"),
