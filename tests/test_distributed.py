@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -58,14 +59,29 @@ def masses(model, X):
     return model.predict_partition(X).masses
 
 
-def cluster_of(n_workers):
-    return distributed.LocalCluster(
-        n_workers=n_workers,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=":0",  # any port that is free
-        silence_logs=50,
-    )
+@pytest.fixture(scope="module")
+def client():
+    """A cluster of one worker, which tests can make larger."""
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",  # any port that is free
+            silence_logs=50,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def with_workers(client, n_workers):
+    """Collections are computed by this many workers; killed ones have come back."""
+    client.cluster.scale(n_workers)
+    client.wait_for_workers(n_workers, timeout=60)
+    with client.as_current():
+        yield
 
 
 def test_finds_the_clusters_and_keeps_no_objects(alone, blobs):
@@ -85,23 +101,24 @@ def test_partitioning_matters_and_threads_do_not(alone, blobs):
     assert not np.array_equal(masses(alone, X), masses(other, X))
 
 
-def test_one_and_two_workers_and_a_killed_one_give_the_same_bits(alone, blobs):
+def test_one_and_two_workers_and_a_killed_one_give_the_same_bits(alone, blobs, client):
     X, _ = blobs
+    lazy = da.from_array(X, chunks=(1500, 3))
     results = {}
     for n_workers in (1, 2):
-        with cluster_of(n_workers) as cluster, distributed.Client(cluster):
-            lazy = da.from_array(X, chunks=(1500, 3))
+        with with_workers(client, n_workers):
             results[n_workers] = NNEVCLUS(**SMALL, max_iter=2).fit(lazy)
+            assert len(client.run(os.getpid)) == n_workers
             if n_workers == 2:
-                victim = next(iter(cluster.workers.values())).pid
+                victim = next(iter(client.cluster.workers.values())).pid
                 results["killed"] = fit_and_kill(victim, lazy)
     for model in results.values():
         np.testing.assert_array_equal(masses(model, X), masses(alone, X))
 
 
-def test_partitions_on_one_worker_move_and_survive_the_other(alone, blobs):
+def test_partitions_on_one_worker_move_and_survive_the_other(alone, blobs, client):
     X, _ = blobs
-    with cluster_of(2) as cluster, distributed.Client(cluster) as client:
+    with with_workers(client, 2):
         pids = client.run(os.getpid)
         first, second = sorted(pids)
         lazy = client.persist(da.from_array(X, chunks=(1500, 3)), workers=[first])
@@ -183,7 +200,7 @@ def test_predictions_are_lazy(alone, blobs):
     assert sum(calls) >= 3 * 9000
 
 
-def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs):
+def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs, client):
     from joblib import parallel_config
 
     X = blobs[0][:200]
@@ -206,15 +223,12 @@ def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs):
     }
     here = {name: work() for name, work in works.items()}
     # joblib does the work of a single worker where it is.
-    with (
-        cluster_of(2) as cluster,
-        distributed.Client(cluster),
-        parallel_config(backend="dask"),
-    ):
+    scheduler = client.cluster.scheduler
+    with with_workers(client, 2), parallel_config(backend="dask"):
         for name, work in works.items():
-            n_before = cluster.scheduler.transition_counter
+            n_before = scheduler.transition_counter
             np.testing.assert_array_equal(work(), here[name], err_msg=name)
-            assert cluster.scheduler.transition_counter > n_before, name
+            assert scheduler.transition_counter > n_before, name
 
 
 @pytest.mark.parametrize(

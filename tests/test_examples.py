@@ -1,13 +1,33 @@
 """The examples run."""
 
 import runpy
+import warnings
 from pathlib import Path
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from credalis import NNEVCLUS
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
 
 
+@pytest.fixture(params=["short", pytest.param("whole", marks=pytest.mark.slow)])
+def training(request, monkeypatch):
+    """Whether networks are trained to the end, or ten epochs at most."""
+    fit = NNEVCLUS.fit
+
+    def short_fit(self, *data, **information):
+        if self.max_iter != "auto":
+            self.max_iter = min(self.max_iter, 10)
+        return fit(self, *data, **information)
+
+    if request.param == "short":
+        monkeypatch.setattr(NNEVCLUS, "fit", short_fit)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+
+
+@pytest.mark.usefixtures("training")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_example_draws_a_figure(path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from credalis._files import check_writable
 from credalis.cluster._framework._solution import one_thread
-from credalis.partition import adopt
+from credalis.partition import uncopied_partition
 from credalis.sources import ArraySource, Source, as_source, from_table
 from credalis.tables import Table, output_format, write_table
 
@@ -83,7 +83,7 @@ def predict_table(model: Any, X: Any, path: str | os.PathLike[str]) -> int:
 
 def _columns(model: Any, rows: NDArray[np.float64]) -> list[NDArray[Any]]:
     """Labels, outliers and plausibilities of some rows."""
-    partition = adopt(model._reported_masses(rows), model.focal_sets_)
+    partition = uncopied_partition(model._reported_masses(rows), model.focal_sets_)
     plausibility = np.asfortranarray(partition.plausibility, dtype=np.float32)
     return [
         partition.labels.astype(np.int32),

@@ -210,14 +210,15 @@ class TestAccidents:
 
     @pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
     @pytest.mark.parametrize("option", ["-o", "--model"])
-    def test_a_disk_that_becomes_full(self, process, csv, files, option):
+    def test_a_disk_that_becomes_full(self, run, csv, files, option):
         import resource
 
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-
-        command = ("cluster", csv, "-c", "2", *GOOD, option, "m.csv")
-        result = process(*command, preexec_fn=limit)
+        largest, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+        try:
+            result = run("cluster", csv, "-c", "2", *GOOD, option, "m.csv")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest, hard))
         assert result.code == 1
         assert "credalis: error: m.csv: file too large\n" in result.err
         assert files() == ["flowers.csv"]

@@ -1,10 +1,11 @@
-import os
+import io
 import subprocess
 import sys
 
 import pytest
 
 import credalis
+from cli_data import flowers
 from credalis.cli import main
 
 pytest.importorskip("click")
@@ -61,13 +62,11 @@ def test_module_runs_as_a_command():
     assert result.stdout.strip() == f"credalis {credalis.__version__}"
 
 
-def test_terminal_without_greek_letters_gets_a_question_mark(tmp_path):
-    code = "from credalis.cli import main; raise SystemExit(main(['demo']))"
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
-    )
-    assert result.returncode == 0, result.stderr
-    assert b"ambiguous objects" in result.stdout
+def test_terminal_without_greek_letters_gets_a_question_mark(tmp_path, monkeypatch):
+    table = tmp_path / "flowers.csv"
+    table.write_text(flowers().replace("f0", "φ0"), encoding="utf-8")
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert main(["peaks", str(table), "--id", "id", "--exclude", "colour,kind"]) == 0
+    terminal.flush()
+    assert b"?0" in terminal.buffer.getvalue()

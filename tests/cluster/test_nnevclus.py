@@ -342,7 +342,9 @@ def test_interrupt_keeps_the_best_network_and_warns(blobs, monkeypatch):
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", "", credalis.exceptions.OutlierWarning)
             with pytest.warns(ConvergenceWarning, match="was interrupted"):
-                model = NNEVCLUS(3, solver=solver, batch_size=40, random_state=0).fit(X)
+                model = NNEVCLUS(
+                    3, solver=solver, batch_size=40, random_state=0, verbose=1
+                ).fit(X)
         assert len(calls) == 15
         assert_valid_partition(model.partition_)
 

@@ -235,7 +235,8 @@ def test_clone_and_no_refit(blobs, network):
     assert copy.random_state == 5
     copy.fit(blobs[0])
     assert not hasattr(copy, "best_estimator_")
-    assert copy.best_params_["weight_decay"] in (0.0, 1.0)
+    # Much decay leaves a network that tells nothing apart.
+    assert copy.best_params_ == {"weight_decay": 0.0}
     assert network.random_state is None
     assert network.dissimilarity_scale is None
 

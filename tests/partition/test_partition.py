@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from credalis import CredalPartition, FocalSets, belief
 from credalis.exceptions import InvalidMassError
-from credalis.partition import adopt
+from credalis.partition import uncopied_partition
 from helpers import assert_valid_partition, credal_partitions
 
 # A slow moment of a busy machine is no failure.
@@ -115,14 +115,14 @@ class TestMasses:
 class TestAdopt:
     def test_it_keeps_the_array_and_protects_it(self):
         masses = np.array([[0.25, 0.75, 0, 0], [0, 0, 1, 0]])
-        partition = adopt(masses, FocalSets.full(2))
+        partition = uncopied_partition(masses, FocalSets.full(2))
         assert partition.masses is masses
         assert not masses.flags.writeable
         assert partition == CredalPartition(masses, FocalSets.full(2))
 
     def test_it_checks_like_the_constructor(self):
         with pytest.raises(InvalidMassError, match=r"row 0 sums to 0\.5"):
-            adopt(np.array([[0.5, 0, 0, 0]]), FocalSets.full(2))
+            uncopied_partition(np.array([[0.5, 0, 0, 0]]), FocalSets.full(2))
 
 
 class TestDecide:

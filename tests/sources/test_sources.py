@@ -250,7 +250,22 @@ def test_text_columns_are_refused(tmp_path):
         as_source(open_table(path))
     source = from_table(open_table(path), ["x"])
     assert np.concatenate(list(source.batches())).tolist() == [[1.0], [2.0]]
-    assert source.fingerprint() == source.fingerprint()
+
+
+def test_fingerprint_of_a_table_is_that_of_its_rows(tmp_path):
+    pytest.importorskip("pyarrow")
+    from credalis.io import open_table
+
+    path = tmp_path / "table.csv"
+    path.write_text("x,y\n1,2\n3,4\n")
+    source = as_source(open_table(path))
+    before = source.fingerprint()
+    # What is known after a pass, the number of rows, is not known to a new source.
+    assert sum(map(len, source.batches())) == source.n_rows == 2
+    assert source.fingerprint() == before
+    assert as_source(open_table(path)).fingerprint() == before
+    path.write_text("x,y\n1,2\n3,5\n")
+    assert as_source(open_table(path)).fingerprint() != before
 
 
 @pytest.mark.parametrize(

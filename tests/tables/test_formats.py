@@ -57,7 +57,9 @@ def test_all_formats_read_alike(path):
     table = open_table(path)
     assert table.columns == ("x", "n")
     assert set(table.kinds.values()) == {"number"}
-    assert table.n_rows in (3, None)
+    # Text and streams of batches would have to be read to the end.
+    counts = path.suffix in (".parquet", ".npy", ".npz")
+    assert table.n_rows == (3 if counts else None)
     assert table.read(["n", "x"]).to_pydict() == {k: COLUMNS[k] for k in ("n", "x")}
     pieces = [as_matrix(batch) for batch in table.batches(max_rows=2)]
     assert max(map(len, pieces)) <= 2

@@ -493,7 +493,9 @@ class CredalPartition:
         return getattr(self, f"{rule}_sets")
 
 
-def adopt(masses: NDArray[np.float64], focal_sets: FocalSets) -> CredalPartition:
+def uncopied_partition(
+    masses: NDArray[np.float64], focal_sets: FocalSets
+) -> CredalPartition:
     """A partition that keeps the array it is given instead of a copy.
 
     For masses that nobody else holds and that are too many to be held twice. They are

@@ -119,8 +119,9 @@ class TableSource(Source):
         self._is_read = False
 
     def fingerprint(self) -> str:
-        """Name and number of rows, names of the columns, and the first rows."""
-        digest = sha256(repr((self.n_rows, self.feature_names)).encode())
+        """Number of rows if the file tells it, names of columns, and the first rows."""
+        # Not self.n_rows, which a pass over the rows may have found out since.
+        digest = sha256(repr((self._table.n_rows, self.feature_names)).encode())
         if self.is_repeatable:
             first: Array = next(self._parts(1024), np.empty(0))
             digest.update(np.ascontiguousarray(first).tobytes())

@@ -39,7 +39,7 @@ from credalis.cluster._framework._fit import (
 )
 from credalis.cluster._framework._solution import Solution, one_thread
 from credalis.cluster._inputs._scale import count_distinct
-from credalis.partition import CredalPartition, adopt
+from credalis.partition import CredalPartition, uncopied_partition
 from credalis.sources import Source, lazily
 
 FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
@@ -194,7 +194,7 @@ class BaseCredalClusterer(
         check_is_fitted(self)
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
-            return adopt(self._reported_masses(X), self.focal_sets_)
+            return uncopied_partition(self._reported_masses(X), self.focal_sets_)
 
     def outlier_p_values(self, X: ArrayLike) -> NDArray[np.float64]:
         """How probable it is that an ordinary object is as strange, for each row of X.

@@ -24,7 +24,7 @@ from credalis.cluster._framework._solution import (
     one_thread,
 )
 from credalis.exceptions import OutlierWarning
-from credalis.partition import CredalPartition, adopt
+from credalis.partition import CredalPartition, uncopied_partition
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _store_masses(
     reported = estimator._reported(masses, X)
     if estimator._predicts_from_partition and reported is not masses:
         estimator.training_masses_ = masses
-    estimator.partition_ = adopt(reported, estimator.focal_sets_)
+    estimator.partition_ = uncopied_partition(reported, estimator.focal_sets_)
     estimator.labels_ = estimator.partition_.labels.copy()
 
 
@@ -219,7 +219,7 @@ def _warn(estimator: BaseCredalClusterer, outcome: Outcome) -> None:
     _warn_of_convergence(name, solution, outcome.max_iter)
     partition = getattr(estimator, "partition_", None)
     if partition is None:
-        partition = adopt(solution.masses, outcome.focal_sets)
+        partition = uncopied_partition(solution.masses, outcome.focal_sets)
     _warn_of_partition(estimator, partition)
 
 
@@ -347,7 +347,7 @@ def _with_neighboring_pairs(
     masses: NDArray[np.float64], focal_sets: FocalSets
 ) -> FocalSets:
     """Singletons and the pairs of clusters that are each other's neighbours."""
-    partition = adopt(masses, focal_sets)
+    partition = uncopied_partition(masses, focal_sets)
     return FocalSets.pairs(focal_sets.n_clusters, partition.neighboring_clusters())
 
 

@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 from credalis._progress import Progress
 from credalis.belief import FocalSets
 from credalis.optimize import Trace
-from credalis.partition import adopt
+from credalis.partition import uncopied_partition
 
 if TYPE_CHECKING:
     from credalis.cluster._framework._estimator import BaseCredalClusterer
@@ -93,7 +93,7 @@ def empty_clusters_last(
     With ``keeps_sets`` the clusters stay as they are if other numbers would need other
     focal sets.
     """
-    labels = adopt(solution.masses, focal_sets).labels
+    labels = uncopied_partition(solution.masses, focal_sets).labels
     is_empty = np.bincount(labels, minlength=focal_sets.n_clusters) == 0
     new_labels = np.argsort(np.argsort(is_empty, kind="stable"))
     renamed = focal_sets.relabel(new_labels)

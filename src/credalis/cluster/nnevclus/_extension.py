@@ -29,7 +29,7 @@ from credalis.cluster.nnevclus._start import (
 )
 from credalis.network import CredalNetwork, with_constant
 from credalis.optimize import minimize_lbfgs
-from credalis.partition import adopt
+from credalis.partition import uncopied_partition
 
 Array = NDArray[np.float64]
 
@@ -290,7 +290,7 @@ def _second_step(
     """Go on with the pairs of neighbouring clusters among the focal sets."""
     first = solution.network.focal_sets
     pairs = {subset for subset in first if len(subset) == 2}
-    pairs |= set(adopt(solution.masses, first).neighboring_clusters())
+    pairs |= set(uncopied_partition(solution.masses, first).neighboring_clusters())
     focal_sets = FocalSets.pairs(first.n_clusters, pairs)
     weights = solution.network.trained_weights.extended(focal_sets)
     network = network_for(

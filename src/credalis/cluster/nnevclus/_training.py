@@ -194,7 +194,7 @@ def train(
     settings: Settings,
     feed: Feed,
     state: TrainingState,
-    judge: Callable[[TrainingState], float] | None = None,
+    evaluate: Callable[[TrainingState], float] | None = None,
     *,
     patience: int | None = None,
 ) -> Iterator[TrainingState]:
@@ -208,7 +208,7 @@ def train(
         Rows.
     state : TrainingState
         Where to begin.
-    judge : callable, default=None
+    evaluate : callable, default=None
         Cost of a state at the end of a pass, by which the best is kept; None: none is.
     patience : int, default=None
         Passes without a better state after which the training has settled; None: the
@@ -221,8 +221,8 @@ def train(
             state = chunk.trained(state, schedule)
             yield state
         state = state.with_pass_ended()
-        if judge is not None:
-            loss = judge(state)
+        if evaluate is not None:
+            loss = evaluate(state)
             if loss < state.best_loss * (1 - settings.tol):
                 state = replace(
                     state,
@@ -331,17 +331,17 @@ def _best_epoch(
     report: Report,
 ) -> GradientTrace:
     """Random blocks of objects, one update each; the best epoch is kept."""
-    trainer = judging = block_trainer(network, data, settings)
+    trainer = validator = block_trainer(network, data, settings)
     patience = _PATIENCE if settings.solver == "rmsprop" else None
     if validation is not None:
         plain = replace(network, weight_decay=0.0)
-        judging = block_trainer(plain, validation, settings)
+        validator = block_trainer(plain, validation, settings)
         patience = _VALIDATION_PATIENCE
 
     def value(parameters: NDArray[np.floating]) -> float:
-        return judging.evaluate(judging.vector(parameters))
+        return validator.evaluate(validator.vector(parameters))
 
-    def judge(state: TrainingState) -> float:
+    def evaluate(state: TrainingState) -> float:
         is_validated = validation is not None
         loss = value(state.parameters) if is_validated else state.history[-1]
         report(state.n_passes, loss)
@@ -351,7 +351,7 @@ def _best_epoch(
         trainer, settings.solver, rng, settings.max_iter * trainer.n_blocks
     )
     begin = TrainingState(start, best=start, has_converged=settings.solver == "adam")
-    state = run(train(settings, feed, begin, judge, patience=patience), begin)
+    state = run(train(settings, feed, begin, evaluate, patience=patience), begin)
     # The losses of an epoch are those before its updates: compare once more.
     assert state.best is not None
     best, best_loss = state.best, value(state.best)
