@@ -67,7 +67,7 @@ class Calibration:
         return cls(float(center), spread, np.sort(kept))
 
     def tail(self, scores: Array) -> Array:
-        """Probability of so large a score, if scores are logistic with these quartiles."""
+        """Probability of so large a score under a logistic law of these quartiles."""
         # The quartiles of the standard logistic distribution are ± log 3.
         z = np.log(3.0) * (scores - self.center) / self.spread
         return np.exp(-np.logaddexp(0.0, z))
