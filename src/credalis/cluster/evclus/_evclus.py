@@ -70,9 +70,11 @@ default="auto"
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
-    dissimilarity_quantile : float or "auto", default="auto"
-        δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
-        then 2 / n_clusters but at least 0.1.
+    dissimilarity_quantile : float, "auto" or "paper", default="auto"
+        δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
+        of δ* over the pairs is the share of pairs that are in different ones of hard
+        clusters, found by k-means or around medoids. "paper" is 0.9 up to four
+        clusters, then 2 / n_clusters but at least 0.1.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
     pairs : {"auto", "all", "sampled", "landmarks"}, default="auto"

@@ -76,9 +76,11 @@ default="auto"
     n_components : int or "auto", default="auto"
         Principal components of the rows of a precomputed matrix that serve as inputs
         of the network; see `DissimilarityPCA`.
-    dissimilarity_quantile : float or "auto", default="auto"
-        δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
-        then 2 / n_clusters but at least 0.1.
+    dissimilarity_quantile : float, "auto" or "paper", default="auto"
+        δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
+        of δ* over the pairs is the share of pairs that are in different ones of the
+        hard clusters of ``init="auto"``. "paper" is 0.9 up to four clusters, then
+        2 / n_clusters but at least 0.1.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
     novelty_detector : None, "ocsvm" or object with ``decision_function``, default=None
@@ -91,15 +93,21 @@ default="auto"
         The scores of a Gaussian SVM are bounded, so that far from all data the mass on
         ∅ tends to a limit below 1 with "reference" (0.9 or more on four overlapping
         clusters of 100 objects), and to 1 with "paper" only for unbounded detectors.
-    weight_decay : float, default=0.0
-        λ.
-    init : {"random", "peaks", "evclus", "k-means++"} or array-like, default="random"
-        Starting point. "peaks" takes belief peaks, "evclus" the objects of maximal
-        plausibility in a partition found by `EVCLUS`, and "k-means++" random distant
-        objects, as labelled seeds, one for each cluster. An array of shape (n_clusters,
-        n_features) holds centres, whose nearest objects become the seeds; a vector of
-        n_clusters integers holds the row numbers of the seeds. Seeds count as labels at
-        the beginning of the training only. Given ones fix the numbers of the clusters.
+    weight_decay : float, default=0.01
+        λ; 0 in the paper. A little of it keeps the masses from being surer than the
+        dissimilarities are.
+    init : {"auto", "random", "peaks", "evclus", "k-means++"} or array-like, \
+default="auto"
+        Starting point. "auto" finds hard clusters by k-means (around medoids for
+        dissimilarities) and fits the network to the inner objects of each of them,
+        which then count as labels of little weight; with labels or pairs given it is
+        "random", the random weights of the paper. "peaks" takes belief peaks, "evclus"
+        the objects of maximal plausibility in a partition found by `EVCLUS`, and
+        "k-means++" random distant objects, as labelled seeds, one for each cluster. An
+        array of shape (n_clusters, n_features) holds centres, whose nearest objects
+        become the seeds; a vector of n_clusters integers holds the row numbers of the
+        seeds. Seeds count as labels at the beginning of the training only. Given ones
+        fix the numbers of the clusters.
     empty_set : {"novelty", "stress"}, default="novelty"
         What the reported mass on ∅ stands for. "novelty": being unlike all training
         objects, by the distances to the nearest of them or, if there is one, by the
@@ -247,8 +255,8 @@ default="auto"
         dissimilarity_scale: float | None = None,
         novelty_detector: Any = None,
         novelty_link: str = "reference",
-        weight_decay: float = 0.0,
-        init: str | ArrayLike = "random",
+        weight_decay: float = 0.01,
+        init: str | ArrayLike = "auto",
         empty_set: str = "novelty",
         outlier_rate: float = 0.01,
         solver: str = "auto",
@@ -545,7 +553,11 @@ default="auto"
             self._check_blocks()
         except ValueError:
             return False
-        return not isinstance(self.init, str) or self.init in ("random", "k-means++")
+        return not isinstance(self.init, str) or self.init in (
+            "auto",
+            "random",
+            "k-means++",
+        )
 
     def _check_blocks(self) -> None:
         check_mode(self, "blocks")
