@@ -38,6 +38,7 @@ class Checkpoint:
         self.path = os.fspath(path)
         self.seconds = check_number("seconds", seconds, at_least=0)
         self._identity: dict[str, Any] = {}
+        self._before: dict[str, str] = {}
         self._last = -np.inf
 
     @classmethod
@@ -76,6 +77,10 @@ class Checkpoint:
             },
             "data": fingerprint,
         }
+        self._before = {
+            name: _description(value)
+            for name, value in getattr(estimator, "_before", {}).items()
+        }
         self._last = -np.inf
         for name, value in estimator.get_params(deep=False).items():
             try:
@@ -109,7 +114,10 @@ class Checkpoint:
                 f"checkpoint {self.path} belongs to a fit of {identity['class']}, not "
                 f"of {self._identity['class']}: {advice}"
             )
-        before, now = identity["parameters"], self._identity["parameters"]
+        now = self._identity["parameters"]
+        # What an earlier version did not know had the meaning that it has kept, or its
+        # default, which is what it says now.
+        before = {**now, **self._before, **identity["parameters"]}
         for name in sorted({*before, *now}):
             if before.get(name) != now.get(name):
                 raise ValueError(

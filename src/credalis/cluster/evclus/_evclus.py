@@ -1,6 +1,6 @@
 """EVCLUS: masses whose conflicts match dissimilarities, found row by row."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,9 +70,11 @@ default="auto"
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
-    dissimilarity_quantile : float or "auto", default="auto"
-        δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
-        then 2 / n_clusters but at least 0.1.
+    dissimilarity_quantile : float, "auto" or "paper", default="auto"
+        δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
+        of δ* over the pairs is the share of pairs that are in different ones of hard
+        clusters, found by k-means or around medoids. "paper" is 0.9 up to four
+        clusters, then 2 / n_clusters but at least 0.1.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
     pairs : {"auto", "all", "sampled", "landmarks"}, default="auto"
@@ -107,6 +109,14 @@ default="auto"
     constraint_neighbors : int, default=0
         If positive, number K of pairs of neighbours that each constraint is handed on
         to, see `credalis.constraints.expand`.
+    empty_set : {"novelty", "stress"}, default="novelty"
+        What the reported mass on ∅ stands for. "novelty": being unlike all training
+        objects, by the distances to the nearest of them; the masses that were found are
+        normalised and share the rest. "stress": what the minimum has left on ∅, as in
+        the articles.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     entropy_weight : float, default=0.0
         Weight of the entropies, for "gradient".
     warm_start : bool, default=False
@@ -187,7 +197,8 @@ default="auto"
     >>> from credalis import EVCLUS
     >>> from credalis.datasets import load_butterfly
     >>> X = load_butterfly().data
-    >>> model = EVCLUS(n_clusters=2, dissimilarity_scale=11, random_state=0).fit(X)
+    >>> model = EVCLUS(2, dissimilarity_scale=11, empty_set="stress", random_state=0)
+    >>> model = model.fit(X)
     >>> model.partition_.set_names()[5], model.partition_.set_names()[11]
     ('Ω', '∅')
     """
@@ -196,6 +207,7 @@ default="auto"
     _reads_dissimilarities = True
     _uses_pairs = True
     _predicts_from_partition = True
+    _before: ClassVar = {"empty_set": "stress"}
     _outlier_advice = "increase dissimilarity_quantile"
 
     max_iter: int
@@ -223,6 +235,8 @@ default="auto"
         init: str | CredalPartition | ArrayLike = "auto",
         constraint_weight: float = 0.5,
         constraint_neighbors: int = 0,
+        empty_set: str = "novelty",
+        outlier_rate: float = 0.01,
         entropy_weight: float = 0.0,
         warm_start: bool = False,
         n_init: int | str = "auto",
@@ -244,6 +258,8 @@ default="auto"
         self.init = init
         self.constraint_weight = constraint_weight
         self.constraint_neighbors = constraint_neighbors
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.entropy_weight = entropy_weight
         self.warm_start = warm_start
         self.n_init = n_init
@@ -291,6 +307,11 @@ default="auto"
         return self
 
     @property
+    def _trained_masses(self) -> Array:
+        """Masses of the training objects before ∅ was told as novelty."""
+        return getattr(self, "training_masses_", self.partition_.masses)
+
+    @property
     def _is_warm(self) -> bool:
         return self.warm_start and hasattr(self, "partition_")
 
@@ -327,7 +348,7 @@ default="auto"
         return solution.masses
 
     def _predict_masses(self, X: Array) -> Array:
-        references = self.partition_.masses[self.landmarks_]
+        references = self._trained_masses[self.landmarks_]
         masses = np.empty((len(X), len(self.focal_sets_)))
         size = max(1, _MAX_ENTRIES // len(references))
         for start in range(0, len(X), size):
