@@ -38,7 +38,7 @@ class Checkpoint:
         self.path = os.fspath(path)
         self.seconds = check_number("seconds", seconds, at_least=0)
         self._identity: dict[str, Any] = {}
-        self._before: dict[str, str] = {}
+        self._defaults: dict[str, str] = {}
         self._last = -np.inf
 
     @classmethod
@@ -77,9 +77,9 @@ class Checkpoint:
             },
             "data": fingerprint,
         }
-        self._before = {
+        self._defaults = {
             name: _description(value)
-            for name, value in getattr(estimator, "_before", {}).items()
+            for name, value in type(estimator)().get_params(deep=False).items()
         }
         self._last = -np.inf
         for name, value in estimator.get_params(deep=False).items():
@@ -115,11 +115,10 @@ class Checkpoint:
                 f"of {self._identity['class']}: {advice}"
             )
         now = self._identity["parameters"]
-        # What an earlier version did not know had the meaning that it has kept, or its
-        # default, which is what it says now.
-        before = {**now, **self._before, **identity["parameters"]}
-        for name in sorted({*before, *now}):
-            if before.get(name) != now.get(name):
+        # What an earlier version did not know had its default.
+        before = {**self._defaults, **identity["parameters"]}
+        for name in sorted(now):
+            if before.get(name) != now[name]:
                 raise ValueError(
                     f"checkpoint {self.path} belongs to a fit with other parameters, "
                     f"{name}={before.get(name)} instead of {now.get(name)}: {advice}"

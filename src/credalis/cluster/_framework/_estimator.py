@@ -136,12 +136,10 @@ class BaseCredalClusterer(
     _reads_dissimilarities: ClassVar[bool] = False
     _reads_blocks: ClassVar[bool] = False
     _reads_partitions: ClassVar[bool] = False
-    # Parameters that files of earlier versions do not hold, and what they meant.
-    _before: ClassVar[Mapping[str, Any]] = {}
     # Whether max_iter may be "auto".
     _chooses_max_iter: ClassVar[bool] = False
     # What ∅ may stand for.
-    _empty_sets: ClassVar[tuple[str, ...]] = ("novelty", "stress")
+    _empty_sets: ClassVar[tuple[str, ...]] = ("stress", "novelty")
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
     _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
@@ -272,7 +270,7 @@ class BaseCredalClusterer(
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
-        estimator = cls(**{**cls._before, **state["parameters"]})
+        estimator = cls(**state["parameters"])
         set_fitted(estimator, state["fitted"])
         return estimator
 

@@ -66,7 +66,12 @@ class HardClusters:
 
     @property
     def share_apart(self) -> float:
-        """Share of pairs in different clusters, 1 - Σ π_k², but at most 0.97."""
+        """Share of pairs in different clusters, 1 - Σ π_k², but at most 0.97.
+
+        One half for a single cluster, whose pairs are not all alike.
+        """
+        if self.n_clusters == 1:
+            return 0.5
         shares = np.bincount(self.labels, minlength=self.n_clusters) / len(self.labels)
         return min(_MAX_APART, 1.0 - float(np.square(shares).sum()))
 
@@ -99,11 +104,6 @@ def hard_clusters(
         # Distances of points on the sphere grow with the angle.
         return _by_means(normalize(geometry.values), n_clusters, rng)
     return _by_medoids(geometry, n_clusters, rng)
-
-
-def share_apart(n_clusters: int) -> float:
-    """Share of pairs in different ones of clusters of equal size."""
-    return min(_MAX_APART, 1.0 - 1.0 / n_clusters) if n_clusters > 1 else 0.5
 
 
 def _by_means(

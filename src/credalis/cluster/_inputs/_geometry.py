@@ -141,11 +141,8 @@ class Geometry:
         return values
 
 
-def paper_quantile(n_clusters: int) -> float:
-    """The quantile that the experiments of the paper took as δ0.
-
-    0.9 up to four clusters, then 2 / n_clusters but at least 0.1.
-    """
+def default_quantile(n_clusters: int) -> float:
+    """0.9 up to four clusters, then 2 / n_clusters but at least 0.1."""
     if n_clusters <= _MAX_FEW_CLUSTERS:
         return _QUANTILE_FEW_CLUSTERS
     return max(_MIN_QUANTILE, _PAIRS_SHARE_FACTOR / n_clusters)
@@ -221,7 +218,7 @@ def check_scale_parameters(estimator: Any) -> None:
     """Check the parameters dissimilarity_quantile and dissimilarity_scale."""
     quantile = estimator.dissimilarity_quantile
     if isinstance(quantile, str):
-        check_choice("dissimilarity_quantile", quantile, ("auto", "paper"))
+        check_choice("dissimilarity_quantile", quantile, ("auto", "contrast"))
     else:
         check_number("dissimilarity_quantile", quantile, at_least=0, at_most=1)
     if estimator.dissimilarity_scale is not None:
@@ -231,8 +228,8 @@ def check_scale_parameters(estimator: Any) -> None:
 def takes_contrast(estimator: Any) -> bool:
     """Whether δ0 depends on the share of the pairs that should be apart."""
     quantile = estimator.dissimilarity_quantile
-    is_auto = isinstance(quantile, str) and quantile == "auto"
-    return is_auto and estimator.dissimilarity_scale is None
+    is_contrast = isinstance(quantile, str) and quantile == "contrast"
+    return is_contrast and estimator.dissimilarity_scale is None
 
 
 def scale_of(
@@ -240,15 +237,15 @@ def scale_of(
 ) -> float:
     """δ0 as the parameters of an estimator say.
 
-    ``share`` is that of the pairs which should be apart, for "auto".
+    ``share`` is that of the pairs which should be apart, for "contrast".
     """
     if estimator.dissimilarity_scale is not None:
         return float(estimator.dissimilarity_scale)
     quantile = estimator.dissimilarity_quantile
-    if isinstance(quantile, str) and quantile == "auto":
+    if takes_contrast(estimator):
         scale = geometry.contrast_scale(share, rng)
     else:
         if isinstance(quantile, str):
-            quantile = paper_quantile(estimator.n_clusters)
+            quantile = default_quantile(estimator.n_clusters)
         scale = geometry.quantile_scale(quantile, rng)
     return check_squarable("δ0 of the data", scale)

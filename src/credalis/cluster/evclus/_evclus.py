@@ -1,6 +1,6 @@
 """EVCLUS: masses whose conflicts match dissimilarities, found row by row."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,11 +70,11 @@ default="auto"
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
-    dissimilarity_quantile : float, "auto" or "paper", default="auto"
-        δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
-        of δ* over the pairs is the share of pairs that are in different ones of hard
-        clusters, found by k-means or around medoids. "paper" is 0.9 up to four
-        clusters, then 2 / n_clusters but at least 0.1.
+    dissimilarity_quantile : float, "auto" or "contrast", default="auto"
+        δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
+        then 2 / n_clusters but at least 0.1. "contrast" takes the δ0 with which the
+        mean of δ* over the pairs is the share of pairs in different ones of hard
+        clusters, found by k-means or around medoids.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
     pairs : {"auto", "all", "sampled", "landmarks"}, default="auto"
@@ -109,11 +109,11 @@ default="auto"
     constraint_neighbors : int, default=0
         If positive, number K of pairs of neighbours that each constraint is handed on
         to, see `credalis.constraints.expand`.
-    empty_set : {"novelty", "stress"}, default="novelty"
-        What the reported mass on ∅ stands for. "novelty": being unlike all training
-        objects, by the distances to the nearest of them; the masses that were found are
-        normalised and share the rest. "stress": what the minimum has left on ∅, as in
-        the articles.
+    empty_set : {"stress", "novelty"}, default="stress"
+        What the reported mass on ∅ stands for. "stress": what the minimisation has left
+        there, as in the articles. "novelty": being unlike all training objects, by the
+        distances to the nearest of them; the other masses are normalised and share the
+        rest.
     outlier_rate : float, default=0.01
         Share of ordinary objects that may be called outliers, with
         ``empty_set="novelty"``; see `outlier_p_values`.
@@ -197,8 +197,7 @@ default="auto"
     >>> from credalis import EVCLUS
     >>> from credalis.datasets import load_butterfly
     >>> X = load_butterfly().data
-    >>> model = EVCLUS(2, dissimilarity_scale=11, empty_set="stress", random_state=0)
-    >>> model = model.fit(X)
+    >>> model = EVCLUS(n_clusters=2, dissimilarity_scale=11, random_state=0).fit(X)
     >>> model.partition_.set_names()[5], model.partition_.set_names()[11]
     ('Ω', '∅')
     """
@@ -207,7 +206,6 @@ default="auto"
     _reads_dissimilarities = True
     _uses_pairs = True
     _predicts_from_partition = True
-    _before: ClassVar = {"empty_set": "stress"}
     _outlier_advice = "increase dissimilarity_quantile"
 
     max_iter: int
@@ -235,7 +233,7 @@ default="auto"
         init: str | CredalPartition | ArrayLike = "auto",
         constraint_weight: float = 0.5,
         constraint_neighbors: int = 0,
-        empty_set: str = "novelty",
+        empty_set: str = "stress",
         outlier_rate: float = 0.01,
         entropy_weight: float = 0.0,
         warm_start: bool = False,

@@ -76,11 +76,11 @@ default="auto"
     n_components : int or "auto", default="auto"
         Principal components of the rows of a precomputed matrix that serve as inputs
         of the network; see `DissimilarityPCA`.
-    dissimilarity_quantile : float, "auto" or "paper", default="auto"
-        δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
-        of δ* over the pairs is the share of pairs that are in different ones of the
-        hard clusters of ``init="auto"``. "paper" is 0.9 up to four clusters, then
-        2 / n_clusters but at least 0.1.
+    dissimilarity_quantile : float, "auto" or "contrast", default="auto"
+        δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
+        then 2 / n_clusters but at least 0.1. "contrast" takes the δ0 with which the
+        mean of δ* over the pairs is the share of pairs in different ones of hard
+        clusters, found by k-means or around medoids.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
     novelty_detector : None, "ocsvm" or object with ``decision_function``, default=None
@@ -93,11 +93,10 @@ default="auto"
         The scores of a Gaussian SVM are bounded, so that far from all data the mass on
         ∅ tends to a limit below 1 with "reference" (0.9 or more on four overlapping
         clusters of 100 objects), and to 1 with "paper" only for unbounded detectors.
-    weight_decay : float, default=0.01
-        λ; 0 in the paper. A little of it keeps the masses from being surer than the
-        dissimilarities are.
-    init : {"auto", "random", "peaks", "evclus", "k-means++"} or array-like, \
-default="auto"
+    weight_decay : float, default=0.0
+        λ. With ``init="auto"``, 0.01 trains faster and to less certain masses.
+    init : {"random", "auto", "peaks", "evclus", "k-means++"} or array-like, \
+default="random"
         Starting point. "auto" finds hard clusters by k-means (around medoids for
         dissimilarities) and fits the network to the inner objects of each of them,
         which then count as labels of little weight; with labels or pairs given it is
@@ -108,11 +107,11 @@ default="auto"
         become the seeds; a vector of n_clusters integers holds the row numbers of the
         seeds. Seeds count as labels at the beginning of the training only. Given ones
         fix the numbers of the clusters.
-    empty_set : {"novelty", "stress"}, default="novelty"
-        What the reported mass on ∅ stands for. "novelty": being unlike all training
-        objects, by the distances to the nearest of them or, if there is one, by the
-        score of the novelty detector; the masses that were trained are normalised and
-        share the rest. "stress": what the training has left on ∅, as in the paper.
+    empty_set : {"stress", "novelty"}, default="stress"
+        What the reported mass on ∅ stands for. "stress": what the minimisation has left
+        there, as in the articles. "novelty": being unlike all training objects, by the
+        distances to the nearest of them; the other masses are normalised and share the
+        rest. A novelty detector, if there is one, gives the score instead.
     outlier_rate : float, default=0.01
         Share of ordinary objects that may be called outliers, with
         ``empty_set="novelty"``; see `outlier_p_values`.
@@ -224,7 +223,6 @@ default="auto"
     _reads_blocks = True
     _reads_partitions = True
     _chooses_max_iter = True
-    _before: ClassVar = {"empty_set": "stress"}
     _outlier_advice = "increase dissimilarity_quantile"
 
     weights_: Any
@@ -255,9 +253,9 @@ default="auto"
         dissimilarity_scale: float | None = None,
         novelty_detector: Any = None,
         novelty_link: str = "reference",
-        weight_decay: float = 0.01,
-        init: str | ArrayLike = "auto",
-        empty_set: str = "novelty",
+        weight_decay: float = 0.0,
+        init: str | ArrayLike = "random",
+        empty_set: str = "stress",
         outlier_rate: float = 0.01,
         solver: str = "auto",
         learning_rate_init: float | str = "auto",
@@ -440,10 +438,15 @@ default="auto"
         Raises
         ------
         ValueError
-            If the novelty detector is not a Gaussian one-class SVM, or the module
-            uses what ONNX does not have.
+            If the novelty detector is not a Gaussian one-class SVM, if ∅ stands for
+            novelty, or if the module uses what ONNX does not have.
         """
         check_is_fitted(self)
+        if hasattr(self, "reference_"):
+            raise ValueError(
+                "empty_set must be 'stress' to be written as ONNX, which has no search "
+                "for neighbours, got 'novelty'"
+            )
         network = FittedNetwork.of(self)
         network.to_onnx(path, n_features=self.n_features_in_, dtype=dtype)
 
