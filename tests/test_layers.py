@@ -24,7 +24,7 @@ LAYERS = [
         "dissimilarity",
         "tables",
     },
-    {"checkpoints", "partition", "sources"},
+    {"checkpoints", "partition", "sources", "_novelty"},
     {"objectives", "peaks", "metric_learning"},
     {"_drawing", "network"},
     {"metrics", "plots", "datasets"},

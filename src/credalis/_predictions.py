@@ -83,7 +83,7 @@ def predict_table(model: Any, X: Any, path: str | os.PathLike[str]) -> int:
 
 def _columns(model: Any, rows: NDArray[np.float64]) -> list[NDArray[Any]]:
     """Labels, outliers and plausibilities of some rows."""
-    partition = uncopied_partition(model._predict_masses(rows), model.focal_sets_)
+    partition = uncopied_partition(model._reported_masses(rows), model.focal_sets_)
     plausibility = np.asfortranarray(partition.plausibility, dtype=np.float32)
     return [
         partition.labels.astype(np.int32),

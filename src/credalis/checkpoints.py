@@ -38,6 +38,7 @@ class Checkpoint:
         self.path = os.fspath(path)
         self.seconds = check_number("seconds", seconds, at_least=0)
         self._identity: dict[str, Any] = {}
+        self._defaults: dict[str, str] = {}
         self._last = -np.inf
 
     @classmethod
@@ -76,6 +77,10 @@ class Checkpoint:
             },
             "data": fingerprint,
         }
+        self._defaults = {
+            name: _description(value)
+            for name, value in type(estimator)().get_params(deep=False).items()
+        }
         self._last = -np.inf
         for name, value in estimator.get_params(deep=False).items():
             try:
@@ -109,9 +114,11 @@ class Checkpoint:
                 f"checkpoint {self.path} belongs to a fit of {identity['class']}, not "
                 f"of {self._identity['class']}: {advice}"
             )
-        before, now = identity["parameters"], self._identity["parameters"]
-        for name in sorted({*before, *now}):
-            if before.get(name) != now.get(name):
+        now = self._identity["parameters"]
+        # What an earlier version did not know had its default.
+        before = {**self._defaults, **identity["parameters"]}
+        for name in sorted(now):
+            if before.get(name) != now[name]:
                 raise ValueError(
                     f"checkpoint {self.path} belongs to a fit with other parameters, "
                     f"{name}={before.get(name)} instead of {now.get(name)}: {advice}"

@@ -72,6 +72,8 @@ OTHERS = {
     "novelty_link": (NOVELTY, "paper"),
     "weight_decay": ({}, 0.1),
     "init": ({}, "peaks"),
+    "empty_set": ({}, "novelty"),
+    "outlier_rate": ({"empty_set": "novelty"}, 0.2),
     "solver": ({}, "rmsprop"),
     "learning_rate_init": (ADAM, 0.05),
     "batch_size": (ADAM, 20),

@@ -22,6 +22,12 @@ from credalis._checks import (
     check_seed,
     shown,
 )
+from credalis._novelty import (
+    Calibration,
+    NeighborNovelty,
+    empty_masses,
+    report_novelty,
+)
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework import _registry
@@ -62,6 +68,9 @@ def check_common(estimator: BaseCredalClusterer) -> None:
     for name in _FLAGS:
         if name in parameters:
             check_flag(name, parameters[name])
+    if "empty_set" in parameters:
+        check_choice("empty_set", parameters["empty_set"], estimator._empty_sets)
+        check_number("outlier_rate", parameters["outlier_rate"], above=0, at_most=0.5)
     check_n_jobs(parameters["n_jobs"])
     check_seed("random_state", parameters["random_state"])
 
@@ -129,6 +138,8 @@ class BaseCredalClusterer(
     _reads_partitions: ClassVar[bool] = False
     # Whether max_iter may be "auto".
     _chooses_max_iter: ClassVar[bool] = False
+    # What ∅ may stand for.
+    _empty_sets: ClassVar[tuple[str, ...]] = ("stress", "novelty")
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
     _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
@@ -139,6 +150,8 @@ class BaseCredalClusterer(
     random_state: int | np.random.RandomState | None
     verbose: int
 
+    reference_: NeighborNovelty | Calibration
+    training_masses_: NDArray[np.float64]
     partition_: CredalPartition
     labels_: NDArray[np.intp]
     focal_sets_: FocalSets
@@ -179,7 +192,34 @@ class BaseCredalClusterer(
         check_is_fitted(self)
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
-            return uncopied_partition(self._predict_masses(X), self.focal_sets_)
+            return uncopied_partition(self._reported_masses(X), self.focal_sets_)
+
+    def outlier_p_values(self, X: ArrayLike) -> NDArray[np.float64]:
+        """How probable it is that an ordinary object is as strange, for each row of X.
+
+        An object is an outlier if this is at most ``outlier_rate``. Of new objects that
+        come from where the training objects do, and provided that these are ordinary,
+        no more than about this share is flagged.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "reference_"):
+            raise ValueError(
+                f"{type(self).__name__} must be fitted with empty_set='novelty' and "
+                "with ∅ among its focal sets for outlier_p_values, got "
+                f"empty_set={self._parameter('empty_set')!r}"
+            )
+        X = self._validate(X, reset=False, ensure_min_samples=1)
+        with one_thread():
+            return self._p_values(X)
 
     def predict(self, X: Any) -> Any:
         """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""
@@ -331,6 +371,43 @@ class BaseCredalClusterer(
     def _focal_sets_of(self, n_clusters: int) -> FocalSets:
         """Focal sets that the parameter stands for with so many clusters."""
         return resolved_focal_sets(self._parameter("focal_sets"), n_clusters)
+
+    # What ∅ stands for.
+
+    @property
+    def _reports_novelty(self) -> bool:
+        has_empty_set = self.focal_sets_.empty_index is not None
+        return self._parameter("empty_set") == "novelty" and has_empty_set
+
+    def _reference_of(
+        self, X: NDArray[np.float64], rng: np.random.RandomState
+    ) -> NeighborNovelty | Calibration:
+        """What gives the p-values of new objects, the other attributes being set."""
+        return NeighborNovelty.of(*self._points(X), rng)
+
+    def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
+        """Where the distances of objects are taken, and the metric there."""
+        transformer = getattr(self, "transformer_", None)
+        if transformer is not None:
+            X = np.asarray(transformer.transform(X), dtype=np.float64)
+        return X, getattr(self, "metric_", "euclidean")
+
+    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        assert isinstance(self.reference_, NeighborNovelty)
+        return self.reference_.p_values(self._points(X)[0])
+
+    def _reported(
+        self, masses: NDArray[np.float64], X: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Masses of the method with the ∅ that the user is told of."""
+        if not hasattr(self, "reference_"):
+            return masses
+        empty = empty_masses(self._p_values(X), self._parameter("outlier_rate"))
+        return report_novelty(masses, self.focal_sets_, empty)
+
+    def _reported_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of the rows of X as the user is told of them."""
+        return self._reported(self._predict_masses(X), X)
 
     # What a subclass that reads blocks says.
 

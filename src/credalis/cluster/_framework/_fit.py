@@ -49,6 +49,8 @@ class Outcome:
         Focal sets of the masses.
     max_iter : int
         The limit that a fit which did not converge has met.
+    sample : array of shape (n_rows, n_features) or None
+        Of a fit in blocks.
     check : callable
         Warns, once the result is stored, of what is wrong with it.
     """
@@ -56,6 +58,7 @@ class Outcome:
     solution: Solution
     focal_sets: FocalSets
     max_iter: int
+    sample: NDArray[np.float64] | None = None
     check: Callable[[], None] = field(default=lambda: None)
 
 
@@ -78,7 +81,7 @@ def fit(
     source = _source(estimator, X, checkpoint, given)
     if source is not None:
         outcome = _solve_in_blocks(estimator, source, checkpoint)
-        _store(estimator, outcome, _about_features(source))
+        _store_blocks(estimator, outcome, source)
         _warn(estimator, outcome)
         return
     X = estimator._validate(X)
@@ -87,9 +90,9 @@ def fit(
     if checkpoint is not None or estimator._is_for_blocks(X, is_informed):
         rows = ArraySource(X, getattr(estimator, "feature_names_in_", None))
         outcome = _solve_in_blocks(estimator, rows, checkpoint)
-        _store(estimator, outcome, _about_features(rows))
+        _store_blocks(estimator, outcome, rows)
         with one_thread():
-            _store_masses(estimator, estimator._predict_masses(X))
+            _store_masses(estimator, X, estimator._predict_masses(X))
     else:
         estimator._check_enough_objects(X)
         rng = check_random_state(estimator.random_state)
@@ -98,7 +101,8 @@ def fit(
         with one_thread():
             outcome = solve(estimator, X, rng, **given)
             _store(estimator, outcome, about_features(estimator))
-            _store_masses(estimator, estimator._fitted_masses(X, outcome.solution))
+            store_reference(estimator, X, _child(rng))
+            _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
     _warn(estimator, outcome)
 
 
@@ -175,8 +179,36 @@ def _store(
     )
 
 
-def _store_masses(estimator: BaseCredalClusterer, masses: NDArray[np.float64]) -> None:
-    estimator.partition_ = uncopied_partition(masses, estimator.focal_sets_)
+def _store_blocks(
+    estimator: BaseCredalClusterer, outcome: Outcome, source: Source
+) -> None:
+    _store(estimator, outcome, _about_features(source))
+    assert outcome.sample is not None
+    with one_thread():
+        # Not drawn: a fit that continues has no other random numbers left.
+        store_reference(estimator, outcome.sample, np.random.RandomState(0))
+
+
+def store_reference(
+    estimator: BaseCredalClusterer,
+    X: NDArray[np.float64],
+    rng: np.random.RandomState,
+) -> None:
+    """Keep what new objects are compared with, if ∅ stands for novelty."""
+    if estimator._reports_novelty:
+        estimator.reference_ = estimator._reference_of(X, rng)
+
+
+def _store_masses(
+    estimator: BaseCredalClusterer,
+    X: NDArray[np.float64],
+    masses: NDArray[np.float64],
+) -> None:
+    """Store the partition; its masses differ from those that were trained by ∅."""
+    reported = estimator._reported(masses, X)
+    if estimator._predicts_from_partition and reported is not masses:
+        estimator.training_masses_ = masses
+    estimator.partition_ = uncopied_partition(reported, estimator.focal_sets_)
     estimator.labels_ = estimator.partition_.labels.copy()
 
 

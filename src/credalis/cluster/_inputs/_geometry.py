@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 from scipy.spatial.distance import squareform
 from sklearn.metrics import pairwise_distances
 
@@ -94,22 +95,50 @@ class Geometry:
     def _is(self, metric: str) -> bool:
         return isinstance(self.metric, str) and self.metric == metric
 
-    def scale(self, quantile: float, rng: np.random.RandomState) -> float:
+    def quantile_scale(self, quantile: float, rng: np.random.RandomState) -> float:
         """The quantile of the dissimilarities of a sample of the pairs."""
+        values = self._sampled_lengths(rng)
+        scale = float(np.quantile(values, quantile))
+        # With so many duplicates that the quantile is 0: among different objects.
+        return scale or float(np.quantile(values[values > 0], quantile))
+
+    def contrast_scale(self, share: float, rng: np.random.RandomState) -> float:
+        """δ0 with which the mean of δ* over the pairs is a share.
+
+        The pairs that are apart should have δ* = 1 and the others 0, so that the mean
+        is the share of the pairs that are apart. A quantile says nothing about that:
+        of ten clusters of equal size nine pairs in ten are apart, of two clusters of
+        ten to one not even one in five.
+        """
+        squares = np.square(self._sampled_lengths(rng))
+        different = squares[squares > 0]
+        # Copies are never apart.
+        share = min(share, 0.999 * len(different) / len(squares))
+        unit = float(np.median(different))
+
+        def excess(log_rate: float) -> float:
+            targets = -np.expm1(-np.exp(log_rate) * (squares / unit))
+            return float(targets.mean()) - share
+
+        low, high = -10.0, 10.0
+        while excess(low) > 0:
+            low -= 10.0
+        while excess(high) < 0:
+            high += 10.0
+        rate = float(np.exp(brentq(excess, low, high, xtol=1e-9)))
+        return float(np.sqrt(decay_rate(1.0) / rate) * np.sqrt(unit))
+
+    def _sampled_lengths(self, rng: np.random.RandomState) -> NDArray[np.float64]:
+        """Dissimilarities of the pairs of some objects, not all of them 0."""
         n_samples = len(self.values)
         objects = np.arange(n_samples)
         if n_samples > _MAX_SAMPLE:
             objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
         values = self.distances(objects)[np.triu_indices(len(objects), 1)]
         check_lengths(values, self.metric)
-        scale = float(np.quantile(values, quantile))
-        if scale > 0:
-            return scale
-        # So many duplicates that the quantile is 0: take it among different objects.
-        different = values[values > 0]
-        if len(different) == 0:
+        if not values.any():
             raise ValueError("the dissimilarities of all objects are 0")
-        return float(np.quantile(different, quantile))
+        return values
 
 
 def default_quantile(n_clusters: int) -> float:
@@ -189,18 +218,34 @@ def check_scale_parameters(estimator: Any) -> None:
     """Check the parameters dissimilarity_quantile and dissimilarity_scale."""
     quantile = estimator.dissimilarity_quantile
     if isinstance(quantile, str):
-        check_choice("dissimilarity_quantile", quantile, ("auto",))
+        check_choice("dissimilarity_quantile", quantile, ("auto", "contrast"))
     else:
         check_number("dissimilarity_quantile", quantile, at_least=0, at_most=1)
     if estimator.dissimilarity_scale is not None:
         check_squarable("dissimilarity_scale", estimator.dissimilarity_scale)
 
 
-def scale_of(estimator: Any, geometry: Geometry, rng: np.random.RandomState) -> float:
-    """δ0 as the parameters of an estimator say."""
+def takes_contrast(estimator: Any) -> bool:
+    """Whether δ0 depends on the share of the pairs that should be apart."""
+    quantile = estimator.dissimilarity_quantile
+    is_contrast = isinstance(quantile, str) and quantile == "contrast"
+    return is_contrast and estimator.dissimilarity_scale is None
+
+
+def scale_of(
+    estimator: Any, geometry: Geometry, share: float, rng: np.random.RandomState
+) -> float:
+    """δ0 as the parameters of an estimator say.
+
+    ``share`` is that of the pairs which should be apart, for "contrast".
+    """
     if estimator.dissimilarity_scale is not None:
         return float(estimator.dissimilarity_scale)
     quantile = estimator.dissimilarity_quantile
-    if isinstance(quantile, str):
-        quantile = default_quantile(estimator.n_clusters)
-    return check_squarable("δ0 of the data", geometry.scale(quantile, rng))
+    if takes_contrast(estimator):
+        scale = geometry.contrast_scale(share, rng)
+    else:
+        if isinstance(quantile, str):
+            quantile = default_quantile(estimator.n_clusters)
+        scale = geometry.quantile_scale(quantile, rng)
+    return check_squarable("δ0 of the data", scale)

@@ -70,9 +70,11 @@ default="auto"
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
-    dissimilarity_quantile : float or "auto", default="auto"
+    dissimilarity_quantile : float, "auto" or "contrast", default="auto"
         δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
-        then 2 / n_clusters but at least 0.1.
+        then 2 / n_clusters but at least 0.1. "contrast" takes the δ0 with which the
+        mean of δ* over the pairs is the share of pairs in different ones of hard
+        clusters, found by k-means or around medoids.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
     pairs : {"auto", "all", "sampled", "landmarks"}, default="auto"
@@ -107,6 +109,14 @@ default="auto"
     constraint_neighbors : int, default=0
         If positive, number K of pairs of neighbours that each constraint is handed on
         to, see `credalis.constraints.expand`.
+    empty_set : {"stress", "novelty"}, default="stress"
+        What the reported mass on ∅ stands for. "stress": what the minimisation has left
+        there, as in the articles. "novelty": being unlike all training objects, by the
+        distances to the nearest of them; the other masses are normalised and share the
+        rest.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     entropy_weight : float, default=0.0
         Weight of the entropies, for "gradient".
     warm_start : bool, default=False
@@ -223,6 +233,8 @@ default="auto"
         init: str | CredalPartition | ArrayLike = "auto",
         constraint_weight: float = 0.5,
         constraint_neighbors: int = 0,
+        empty_set: str = "stress",
+        outlier_rate: float = 0.01,
         entropy_weight: float = 0.0,
         warm_start: bool = False,
         n_init: int | str = "auto",
@@ -244,6 +256,8 @@ default="auto"
         self.init = init
         self.constraint_weight = constraint_weight
         self.constraint_neighbors = constraint_neighbors
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.entropy_weight = entropy_weight
         self.warm_start = warm_start
         self.n_init = n_init
@@ -291,6 +305,11 @@ default="auto"
         return self
 
     @property
+    def _trained_masses(self) -> Array:
+        """Masses of the training objects before ∅ was told as novelty."""
+        return getattr(self, "training_masses_", self.partition_.masses)
+
+    @property
     def _is_warm(self) -> bool:
         return self.warm_start and hasattr(self, "partition_")
 
@@ -327,7 +346,7 @@ default="auto"
         return solution.masses
 
     def _predict_masses(self, X: Array) -> Array:
-        references = self.partition_.masses[self.landmarks_]
+        references = self._trained_masses[self.landmarks_]
         masses = np.empty((len(X), len(self.focal_sets_)))
         size = max(1, _MAX_ENTRIES // len(references))
         for start in range(0, len(X), size):

@@ -16,11 +16,13 @@ from credalis._checks import (
     check_numbers,
 )
 from credalis.belief import FocalSets
+from credalis.cluster._inputs._clusters import hard_clusters
 from credalis.cluster._inputs._geometry import (
     Geometry,
     attribute_geometry,
     check_scale_parameters,
     scale_of,
+    takes_contrast,
 )
 from credalis.cluster._inputs._side_information import (
     Transformer,
@@ -183,7 +185,10 @@ def prepare(
             n_neighbors=estimator.constraint_neighbors,
             metric=geometry.metric,
         )
-    scale = scale_of(estimator, geometry, rng)
+    share = 0.0
+    if takes_contrast(estimator):
+        share = hard_clusters(geometry, estimator.n_clusters, rng).share_apart
+    scale = scale_of(estimator, geometry, share, rng)
     # The reference program goes through the objects as they come.
     is_random = estimator.solver == "two-sided"
     order = rng.permutation(len(X)) if is_random else np.arange(len(X))

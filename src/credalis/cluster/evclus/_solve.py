@@ -124,9 +124,9 @@ def known_start(
         )
         return given_masses(first, n_samples, focal_sets)
     if estimator._is_warm:
-        return given_masses(
-            estimator.partition_, n_samples, focal_sets, "partition_ (warm_start)"
-        )
+        before = CredalPartition(estimator._trained_masses, estimator.focal_sets_)
+        name = "partition_ (warm_start)"
+        return given_masses(before, n_samples, focal_sets, name)
     if not isinstance(estimator.init, str):
         return given_masses(estimator.init, n_samples, focal_sets)
     return None

@@ -288,7 +288,7 @@ def _finished(
     check_finite_loss(loss, state.n_steps)
     stress = mean_stress(solution.masses.T, data.similarities, focal_sets)
     solution = replace(solution, other={"loss_": loss, "stress_": stress})
-    return Outcome(solution, focal_sets, settings.max_iter)
+    return Outcome(solution, focal_sets, settings.max_iter, sample)
 
 
 def _with_seeds(

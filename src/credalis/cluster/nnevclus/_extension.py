@@ -14,6 +14,7 @@ from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import about_features, set_fitted
 from credalis.cluster._framework._solution import one_thread
+from credalis.cluster._inputs._clusters import hard_clusters
 from credalis.cluster._inputs._geometry import scale_of
 from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._network import FittedNetwork, Weights, network_for
@@ -181,10 +182,11 @@ def _problem(
     if transformer is None:
         return problem
     geometry = known.space.geometry(X)
+    share = hard_clusters(geometry, settings.n_clusters, rng).share_apart
     space = replace(
         problem.space,
         transformer=transformer,
-        scale=scale_of(settings, geometry, rng),
+        scale=scale_of(settings, geometry, share, rng),
     )
     return replace(problem, geometry=geometry, space=space)
 

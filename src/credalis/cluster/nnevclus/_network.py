@@ -272,6 +272,12 @@ class FittedNetwork:
             space.novelty,
         )
 
+    def novelty_scores(self, X: Array) -> Array:
+        """Scores of rows by the novelty detector, larger for ordinary ones."""
+        space = self.space
+        assert space.novelty is not None
+        return space.novelty(space.standardize(space.attributes(X)))
+
     def training_data(self, rows: Array, dtype: type) -> TrainingData:
         """Rows as the network sees them, without side information."""
         space = self.space

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
@@ -75,9 +76,11 @@ default="auto"
     n_components : int or "auto", default="auto"
         Principal components of the rows of a precomputed matrix that serve as inputs
         of the network; see `DissimilarityPCA`.
-    dissimilarity_quantile : float or "auto", default="auto"
+    dissimilarity_quantile : float, "auto" or "contrast", default="auto"
         δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
-        then 2 / n_clusters but at least 0.1.
+        then 2 / n_clusters but at least 0.1. "contrast" takes the δ0 with which the
+        mean of δ* over the pairs is the share of pairs in different ones of hard
+        clusters, found by k-means or around medoids.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
     novelty_detector : None, "ocsvm" or object with ``decision_function``, default=None
@@ -91,14 +94,27 @@ default="auto"
         ∅ tends to a limit below 1 with "reference" (0.9 or more on four overlapping
         clusters of 100 objects), and to 1 with "paper" only for unbounded detectors.
     weight_decay : float, default=0.0
-        λ.
-    init : {"random", "peaks", "evclus", "k-means++"} or array-like, default="random"
-        Starting point. "peaks" takes belief peaks, "evclus" the objects of maximal
-        plausibility in a partition found by `EVCLUS`, and "k-means++" random distant
-        objects, as labelled seeds, one for each cluster. An array of shape (n_clusters,
-        n_features) holds centres, whose nearest objects become the seeds; a vector of
-        n_clusters integers holds the row numbers of the seeds. Seeds count as labels at
-        the beginning of the training only. Given ones fix the numbers of the clusters.
+        λ. With ``init="auto"``, 0.01 trains faster and to less certain masses.
+    init : {"random", "auto", "peaks", "evclus", "k-means++"} or array-like, \
+default="random"
+        Starting point. "auto" finds hard clusters by k-means (around medoids for
+        dissimilarities) and fits the network to the inner objects of each of them,
+        which then count as labels of little weight; with labels or pairs given it is
+        "random", the random weights of the paper. "peaks" takes belief peaks, "evclus"
+        the objects of maximal plausibility in a partition found by `EVCLUS`, and
+        "k-means++" random distant objects, as labelled seeds, one for each cluster. An
+        array of shape (n_clusters, n_features) holds centres, whose nearest objects
+        become the seeds; a vector of n_clusters integers holds the row numbers of the
+        seeds. Seeds count as labels at the beginning of the training only. Given ones
+        fix the numbers of the clusters.
+    empty_set : {"stress", "novelty"}, default="stress"
+        What the reported mass on ∅ stands for. "stress": what the minimisation has left
+        there, as in the articles. "novelty": being unlike all training objects, by the
+        distances to the nearest of them; the other masses are normalised and share the
+        rest. A novelty detector, if there is one, gives the score instead.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     solver : {"auto", "lbfgs", "adaptive", "adam", "rmsprop"}, default="auto"
         "lbfgs" and "adaptive" (the adaptive-step method of the paper) look at all pairs
         at once; "adam" and "rmsprop" at random blocks of objects, with all pairs inside
@@ -239,6 +255,8 @@ default="auto"
         novelty_link: str = "reference",
         weight_decay: float = 0.0,
         init: str | ArrayLike = "random",
+        empty_set: str = "stress",
+        outlier_rate: float = 0.01,
         solver: str = "auto",
         learning_rate_init: float | str = "auto",
         batch_size: int | str = "auto",
@@ -271,6 +289,8 @@ default="auto"
         self.novelty_link = novelty_link
         self.weight_decay = weight_decay
         self.init = init
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.solver = solver
         self.learning_rate_init = learning_rate_init
         self.batch_size = batch_size
@@ -418,10 +438,15 @@ default="auto"
         Raises
         ------
         ValueError
-            If the novelty detector is not a Gaussian one-class SVM, or the module
-            uses what ONNX does not have.
+            If the novelty detector is not a Gaussian one-class SVM, if ∅ stands for
+            novelty, or if the module uses what ONNX does not have.
         """
         check_is_fitted(self)
+        if hasattr(self, "reference_"):
+            raise ValueError(
+                "empty_set must be 'stress' to be written as ONNX, which has no search "
+                "for neighbours, got 'novelty'"
+            )
         network = FittedNetwork.of(self)
         network.to_onnx(path, n_features=self.n_features_in_, dtype=dtype)
 
@@ -436,7 +461,25 @@ default="auto"
 
     @property
     def _detects_novelties(self) -> bool:
-        return self.novelty_detector is not None
+        return self.empty_set == "novelty" or self.novelty_detector is not None
+
+    def _reference_of(
+        self, X: NDArray[np.float64], rng: np.random.RandomState
+    ) -> NeighborNovelty | Calibration:
+        if self.novelty_ is None:
+            return super()._reference_of(X, rng)
+        return Calibration.of(-FittedNetwork.of(self).novelty_scores(X))
+
+    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        if isinstance(self.reference_, NeighborNovelty):
+            return super()._p_values(X)
+        return self.reference_.p_values(-FittedNetwork.of(self).novelty_scores(X))
+
+    def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
+        if self.has_given_dissimilarities_:
+            # New objects come without dissimilarities: their inputs are compared.
+            return FittedNetwork.of(self).space.standardize(X), "euclidean"
+        return super()._points(X)
 
     def _object_shape(self, X: Any) -> tuple[int, ...] | None:
         """Shape of an object, if a module gets objects that are not rows."""
@@ -513,7 +556,11 @@ default="auto"
             self._check_blocks()
         except ValueError:
             return False
-        return not isinstance(self.init, str) or self.init in ("random", "k-means++")
+        return not isinstance(self.init, str) or self.init in (
+            "auto",
+            "random",
+            "k-means++",
+        )
 
     def _check_blocks(self) -> None:
         check_mode(self, "blocks")

@@ -17,7 +17,7 @@ from credalis.cluster._inputs._peaks import belief_peaks
 _SEED_TOLERANCE = 1e-4
 
 
-INITS = ("random", "peaks", "evclus", "k-means++")
+INITS = ("auto", "random", "peaks", "evclus", "k-means++")
 
 
 def fixed_seeds(

@@ -40,6 +40,8 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
     "novelty_link": ("used", "used", "used", "used"),
     "weight_decay": ("used", "used", "used", "used"),
     "init": ("used", "used", "meaningless", "used"),
+    "empty_set": ("used", "used", "used", "used"),
+    "outlier_rate": ("used", "used", "used", "used"),
     "solver": ("used", "used", "meaningless", "used"),
     "learning_rate_init": ("used", "used", "used", "used"),
     "batch_size": ("used", "used", "used", "used"),
@@ -69,7 +71,9 @@ _WHEN = {
 # Full-batch training up to here: its cost grows with the square of n.
 _MAX_FULL_BATCH = 1000
 
-_DEFAULT_N_INIT = 5
+# Starts of a full-batch solver: those from hard clusters differ little.
+_N_INIT_RANDOM = 5
+_N_INIT_SEEDED = 3
 _BATCH_SIZE = 200
 
 # First learning rates. Blocks of a file only refine what a sample has found; a stream
@@ -85,6 +89,8 @@ _LEARNING_RATES = {
 _MAX_ITERATIONS = 1000
 _N_UPDATES = {"adam": 4000, "rmsprop": 40_000}
 _MIN_EPOCHS = 5
+# A start that has found the clusters needs this share of the updates.
+_SEEDED_SHARE = 0.5
 _N_PASSES = 1
 
 # Iterations, or the share of the epochs, in which seeds count as labels.
@@ -143,6 +149,8 @@ class Settings:
         """As the parameters of an estimator say, for so many objects."""
         parameters = estimator.get_params(deep=False)
         solver = _solver(parameters, n_samples, mode)
+        init = "random" if mode == "stream" else parameters["init"]
+        is_auto = isinstance(init, str) and init == "auto"
         is_full = solver in FULL_BATCH
         batch_size, max_iter = parameters["batch_size"], parameters["max_iter"]
         if isinstance(batch_size, str):
@@ -155,7 +163,8 @@ class Settings:
         elif isinstance(max_iter, str):
             max_iter = _MAX_ITERATIONS
             if not is_full:
-                epochs = round(_N_UPDATES[solver] * batch_size / n_samples)
+                portion = _SEEDED_SHARE if is_auto else 1.0
+                epochs = round(portion * _N_UPDATES[solver] * batch_size / n_samples)
                 max_iter = min(max(_MIN_EPOCHS, epochs), _MAX_ITERATIONS)
         rate = parameters["learning_rate_init"]
         if isinstance(rate, str):
@@ -168,7 +177,9 @@ class Settings:
             previous = TrainedWeights.of(estimator)
         n_init = parameters["n_init"]
         if isinstance(n_init, str):
-            n_init = _DEFAULT_N_INIT if is_full and previous is None else 1
+            has_starts = is_full and previous is None
+            few, many = _N_INIT_SEEDED, _N_INIT_RANDOM
+            n_init = (few if is_auto else many) if has_starts else 1
         has_novelty = parameters["novelty_detector"] is not None
         resolved = {
             "novelty_link": parameters["novelty_link"] if has_novelty else None,
@@ -179,7 +190,7 @@ class Settings:
             "dtype": np.dtype(dtype).type,
             "n_init": n_init,
             "previous": previous,
-            "init": "random" if mode == "stream" else parameters["init"],
+            "init": init,
         }
         names = [field.name for field in fields(cls) if field.name not in resolved]
         return cls(**{name: parameters[name] for name in names}, **resolved)

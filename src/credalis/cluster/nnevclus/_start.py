@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._clusters import HardClusters, hard_clusters
 from credalis.cluster._inputs._geometry import (
     Geometry,
     attribute_geometry,
     given_geometry,
     scale_of,
+    takes_contrast,
 )
 from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster._inputs._side_information import side_information
@@ -37,6 +40,7 @@ from credalis.dissimilarity import (
 )
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
+    CredalNetwork,
     DeferredInputs,
     SideInformation,
     TrainingData,
@@ -45,7 +49,16 @@ from credalis.network import (
     mean_stress,
     with_constant,
 )
-from credalis.optimize import GradientTrace
+from credalis.optimize import GradientTrace, minimize_lbfgs
+
+# How much the inner objects of the clusters that a training starts from count in it.
+_ANCHOR_WEIGHT = 0.1
+
+# Of the training that puts these objects into their clusters.
+_START_ITERATIONS = 100
+_START_TOLERANCE = 1e-3
+_START_DECAY = 0.01
+_SMALLEST_MASS = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +87,8 @@ class NetworkProblem:
         Objects that validate the training.
     has_fixed_order : bool
         Whether labels, centres or seeds fix the numbers of the clusters.
+    clusters : HardClusters or None
+        What the training starts from and keeps to a little.
     """
 
     settings: Settings
@@ -86,11 +101,29 @@ class NetworkProblem:
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None
     held_out: NDArray[np.bool_] | None
     has_fixed_order: bool
+    clusters: HardClusters | None = None
 
     @property
     def n_samples(self) -> int:
         """Number of objects."""
         return len(self.attributes)
+
+    @cached_property
+    def anchored_information(self) -> SideInformation:
+        """What is known, and the inner objects of the clusters to start from.
+
+        As labels of little weight they keep clusters from being lost; where the
+        dissimilarities say otherwise, these win.
+        """
+        if self.clusters is None:
+            return self.information
+        objects, labels = self.clusters.inner()
+        return replace(
+            self.information,
+            objects=objects,
+            labels=labels,
+            label_weight=_ANCHOR_WEIGHT,
+        )
 
     @property
     def inputs(self) -> NDArray[np.float64]:
@@ -154,10 +187,11 @@ def prepare(
         label_weight=settings.label_weight,
         constraint_weight=settings.constraint_weight,
     )
-    is_random = isinstance(settings.init, str) and settings.init == "random"
+    init = settings.init
+    is_random = isinstance(init, str) and init in ("auto", "random")
     if information.has_labels and not is_random:
         raise ValueError(
-            "init must be 'random' with partial_labels, which say themselves where "
+            "init must be 'auto' or 'random' with partial_labels, which say where "
             f"the clusters are, got {settings.init!r}"
         )
     embedding, transformer = None, None
@@ -181,13 +215,20 @@ def prepare(
         novelty, scores = fit_novelty(
             settings.novelty_detector, attributes, standardize, rng
         )
+    is_auto = isinstance(init, str) and init == "auto"
+    is_informed = information.has_labels or information.has_constraints
+    starts_from_clusters = is_auto and not is_informed and seeds is None
+    clusters = None
+    if starts_from_clusters or takes_contrast(settings):
+        clusters = hard_clusters(geometry, settings.n_clusters, rng)
+    share = 0.0 if clusters is None else clusters.share_apart
     space = InputSpace(
         standardize,
         embedding,
         transformer,
         geometry.metric,
         dissimilarities is not None,
-        scale_of(settings, geometry, rng),
+        scale_of(settings, geometry, share, rng),
         novelty,
         object_shape,
     )
@@ -215,6 +256,7 @@ def prepare(
         pairs,
         held_out,
         has_fixed_order,
+        clusters if starts_from_clusters else None,
     )
 
 
@@ -320,7 +362,7 @@ def train_to_end(
     report: Callable[[int, float], None],
 ) -> NetworkSolution:
     """Train from these parameters, with the side information there is."""
-    data, validation = problem.training_data(focal_sets, problem.information)
+    data, validation = problem.training_data(focal_sets, problem.anchored_information)
     trace = train_in_memory(
         network, start, data, validation, problem.settings, rng, report
     )
@@ -363,6 +405,8 @@ def _first_phase(
     the clusters. So half of the starts, on average, see the pairs from the beginning.
     """
     settings, information = problem.settings, problem.information
+    if problem.clusters is not None:
+        return _fit_to_anchors(network, start, problem, focal_sets, rng)
     seeds = problem.seeds
     if isinstance(settings.init, str) and settings.init == "k-means++":
         seeds = random_seeds(
@@ -381,6 +425,51 @@ def _first_phase(
             network, start, data, validation, settings, rng, say_nothing
         )
     return None
+
+
+def _fit_to_anchors(
+    network: Any,
+    start: NDArray[np.float64],
+    problem: NetworkProblem,
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+) -> GradientTrace:
+    """A network that puts the inner objects of the hard clusters into these.
+
+    By cross-entropy, which has a slope also where an object is far from its cluster,
+    and with some weight decay, so that masses stay where training can move them. A
+    module, and focal sets without some cluster, are shown the labels instead.
+    """
+    anchors = problem.anchored_information
+    singletons = [(cluster,) for cluster in range(focal_sets.n_clusters)]
+    is_plain = isinstance(network, CredalNetwork)
+    if not is_plain or not all(subset in focal_sets for subset in singletons):
+        shown = replace(anchors, label_weight=problem.settings.label_weight)
+        return train_on_labels(network, start, problem, focal_sets, shown, rng)
+    columns = np.array([focal_sets.index(subset) for subset in singletons])
+    wanted = columns[anchors.labels], np.arange(len(anchors.labels))
+    inputs = with_constant(
+        problem.space.standardize(problem.attributes[anchors.objects])
+    )
+    scores = None if problem.scores is None else problem.scores[anchors.objects]
+    decayed = replace(network, weight_decay=max(network.weight_decay, _START_DECAY))
+
+    def cross_entropy(masses: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        right = np.maximum(masses[wanted], _SMALLEST_MASS)
+        slopes = np.zeros_like(masses)
+        slopes[wanted] = -1.0 / (len(right) * right)
+        return float(-np.log(right).mean()), slopes
+
+    def objective(parameters: NDArray[np.float64]) -> tuple[float, Any]:
+        gradient = np.empty_like(parameters)
+        value = decayed.value_and_gradient(
+            parameters, inputs, scores, cross_entropy, gradient
+        )
+        return value, gradient
+
+    return minimize_lbfgs(
+        objective, start, tol=_START_TOLERANCE, max_iter=_START_ITERATIONS
+    )
 
 
 def _solution(

@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from credalis.cluster._framework._fit import about_features, set_fitted
+from credalis.cluster._framework._fit import (
+    about_features,
+    fitted_attributes,
+    set_fitted,
+    store_reference,
+)
 from credalis.cluster._framework._solution import one_thread
 from credalis.cluster.nnevclus._network import FittedNetwork, network_for
 from credalis.cluster.nnevclus._settings import Settings, check_mode
@@ -60,6 +65,11 @@ def train_on_stream(
                 "masses must stay finite, they are not after a batch whose loss was "
                 f"{state.history[-1]}: lower learning_rate_init"
             )
+    known = {
+        name: value
+        for name, value in fitted_attributes(estimator).items()
+        if name == "reference_"
+    }
     set_fitted(
         estimator,
         {
@@ -68,8 +78,12 @@ def train_on_stream(
             "loss_": state.history[-1],
             "n_iter_": getattr(estimator, "n_iter_", 0) + 1,
             **fitted.fitted_attributes(),
+            **known,
         },
     )
+    if is_new:
+        # Like the scale of the inputs, what is ordinary is what the first batch says.
+        store_reference(estimator, X, np.random.RandomState(0))
     estimator._stream = replace(state, history=()), rng
 
 

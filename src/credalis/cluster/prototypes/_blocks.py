@@ -124,6 +124,7 @@ def train_blocks(
         solution,
         focal_sets,
         estimator.max_iter,
+        state["sample"],
         check=lambda: warn_of_collapse(estimator, separation, spread),
     )
 

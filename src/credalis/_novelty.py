@@ -1,0 +1,239 @@
+"""How unlike all training objects an object is, as a p-value and as a mass on ∅.
+
+The score of an object is the log of its mean distance to the nearest reference objects,
+which are training objects; one that is equal to the object is left out once, so that a
+training object is scored as if it were new. The p-value of a score is
+
+    p(s) = (1 + #{i : s_i ≥ s}) / (n + 1)
+
+over the scores s_i of the reference objects: for a new object from where the reference
+objects come from, P(p ≤ r) is at most r up to the correlation of scores that share
+neighbours. Ranks alone would flag the asked share of the training objects themselves
+whatever the data, and none of few; so reference objects that are improbable under a
+logistic distribution with the quartiles of the scores do not count among the s_i, and
+beyond the largest of these p is the tail of that distribution if it is smaller.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credalis import _archive
+from credalis._neighbors import NeighborSearch, batches
+from credalis.belief import FocalSets
+
+Array = NDArray[np.float64]
+
+# Reference objects that a model keeps.
+MAX_REFERENCES = 2000
+
+_MAX_NEIGHBORS, _MIN_NEIGHBORS = 10, 3
+
+# Reference objects less probable than this under the tail do not calibrate.
+_IMPROBABLE = 1e-3
+
+# Scores, logs of distances, whose quartiles are closer than twice this are spread by
+# rounding or by ties: distances that differ by a few percent say nothing.
+_LEAST_SPREAD = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """From scores, larger for stranger objects, to p-values.
+
+    Attributes
+    ----------
+    center, spread : float
+        Median of the scores of the reference objects, and half of the distance of
+        their quartiles.
+    scores : array of shape (n_calibration,)
+        Scores that ranks are taken among, ascending.
+    """
+
+    center: float
+    spread: float
+    scores: Array
+
+    @classmethod
+    def of(cls, scores: Array, *, least_spread: float = 0.0) -> "Calibration":
+        """The calibration for the scores of reference objects."""
+        low, center, high = np.quantile(scores, [0.25, 0.5, 0.75])
+        spread = max(float(high - low) / 2, least_spread, np.finfo(np.float64).tiny)
+        bare = cls(float(center), spread, np.empty(0))
+        kept = scores[bare.tail(scores) > _IMPROBABLE]
+        return cls(float(center), spread, np.sort(kept))
+
+    def tail(self, scores: Array) -> Array:
+        """Probability of so large a score under a logistic law of these quartiles."""
+        # The quartiles of the standard logistic distribution are ± log 3.
+        z = np.log(3.0) * (scores - self.center) / self.spread
+        return np.exp(-np.logaddexp(0.0, z))
+
+    def p_values(self, scores: Array) -> Array:
+        """Ranks among the reference objects; beyond all of them also the tail."""
+        n = len(self.scores)
+        p = (1 + n - np.searchsorted(self.scores, scores, side="left")) / (n + 1)
+        is_beyond = scores > self.scores[-1]
+        return np.where(is_beyond, np.minimum(p, self.tail(scores)), p)
+
+    def to_state(self) -> dict[str, Any]:
+        """Plain numbers and arrays."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Calibration":
+        """Inverse of `to_state`."""
+        return cls(**state)
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborNovelty:
+    """Novelty by the distances to the nearest reference objects.
+
+    Attributes
+    ----------
+    points : array of shape (n_references, n_features) or None
+        Reference objects; None if objects come as dissimilarities to training objects.
+    columns : array of int, shape (n_references,), or None
+        Which training objects the references are, for dissimilarities.
+    metric : str or callable
+        Metric between objects.
+    n_neighbors : int
+        Reference objects that an object is compared with.
+    floor : float
+        Mean distances below this count as this: among copies and on grids, smaller
+        ones are chance.
+    calibration : Calibration
+        From scores to p-values.
+    """
+
+    points: Array | None
+    columns: NDArray[np.intp] | None
+    metric: Any
+    n_neighbors: int
+    floor: float
+    calibration: Calibration
+
+    @classmethod
+    def of(
+        cls, values: Array, metric: Any, rng: np.random.RandomState
+    ) -> "NeighborNovelty":
+        """The novelty of objects that are unlike these.
+
+        Parameters
+        ----------
+        values : array of shape (n_samples, n_features) or (n_samples, n_samples)
+            Training objects, or with ``metric="precomputed"`` their dissimilarities.
+        metric : str or callable
+            Metric between objects.
+        rng : RandomState
+            Draws the reference objects if there are too many.
+        """
+        n_samples = len(values)
+        chosen = np.arange(n_samples)
+        if n_samples > MAX_REFERENCES:
+            chosen = np.sort(rng.choice(n_samples, MAX_REFERENCES, replace=False))
+        is_matrix = isinstance(metric, str) and metric == "precomputed"
+        # A small table has small clusters, where ten neighbours would be objects of
+        # other ones.
+        wanted = round(np.sqrt(len(chosen)) / 2)
+        wanted = max(_MIN_NEIGHBORS, min(_MAX_NEIGHBORS, wanted))
+        bare = cls(
+            points=None if is_matrix else np.array(values[chosen]),
+            columns=chosen if is_matrix else None,
+            metric=metric,
+            n_neighbors=min(wanted, len(chosen) - 1),
+            floor=0.0,
+            calibration=Calibration(0.0, 1.0, np.zeros(1)),
+        )
+        lengths = bare._lengths(values[chosen])
+        floor = _resolution(lengths)
+        scores = _log_mean(lengths, floor)
+        calibration = Calibration.of(scores, least_spread=_LEAST_SPREAD)
+        return cls(
+            bare.points, bare.columns, metric, bare.n_neighbors, floor, calibration
+        )
+
+    def scores(self, X: Array) -> Array:
+        """Log of the mean distance to the nearest reference objects, (n_samples,)."""
+        return _log_mean(self._lengths(X), self.floor)
+
+    def p_values(self, X: Array) -> Array:
+        """How probable so large a distance is for an ordinary object, (n_samples,)."""
+        return self.calibration.p_values(self.scores(X))
+
+    def to_state(self) -> dict[str, Any]:
+        """Plain numbers, arrays and the calibration."""
+        names = ("points", "columns", "metric", "n_neighbors", "floor", "calibration")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "NeighborNovelty":
+        """Inverse of `to_state`."""
+        return cls(**state)
+
+    @cached_property
+    def _search(self) -> NeighborSearch:
+        return NeighborSearch(self.points, self.metric)
+
+    def _lengths(self, X: Array) -> Array:
+        """Distances to the nearest references, a single equal one left out."""
+        n_asked = self.n_neighbors + 1
+        lengths = np.empty((len(X), n_asked))
+        for rows in batches(len(X), n_asked):
+            values = X[rows] if self.columns is None else X[rows][:, self.columns]
+            lengths[rows] = self._search.query(values, n_asked)[1]
+        is_copy = lengths[:, :1] == 0
+        return np.where(is_copy, lengths[:, 1:], lengths[:, :-1])
+
+
+_archive.register(Calibration)
+_archive.register(NeighborNovelty)
+
+
+def empty_masses(p_values: Array, outlier_rate: float) -> Array:
+    """Masses on ∅ with the odds (r / p)² at the rate r: ½ or more just where p ≤ r."""
+    with np.errstate(over="ignore"):
+        masses = 1.0 / (1.0 + np.square(p_values / outlier_rate))
+    below = np.nextafter(0.5, 0.0)
+    is_flagged = p_values <= outlier_rate
+    return np.where(is_flagged, np.maximum(masses, 0.5), np.minimum(masses, below))
+
+
+def report_novelty(masses: Array, focal_sets: FocalSets, empty: Array) -> Array:
+    """Masses with m(∅) = ``empty`` and the others as they were to each other.
+
+    Where all mass was on ∅, nothing is known about the clusters: it goes to Ω, or if
+    that is no focal set to all others alike.
+    """
+    index = focal_sets.empty_index
+    assert index is not None
+    inside = masses.copy()
+    inside[:, index] = 0.0
+    total = inside.sum(axis=1, keepdims=True)
+    is_lost = total[:, 0] <= np.finfo(np.float64).tiny
+    if is_lost.any():
+        is_frame = focal_sets.cardinality == focal_sets.n_clusters
+        vacuous = is_frame if is_frame.any() else focal_sets.cardinality > 0
+        inside[is_lost], total[is_lost] = vacuous, vacuous.sum()
+    inside *= (1.0 - empty)[:, None] / total
+    inside[:, index] = empty
+    return inside
+
+
+def _resolution(lengths: Array) -> float:
+    """Median distance to the nearest object that is not equal."""
+    nearest = np.where(lengths > 0, lengths, np.inf).min(axis=1)
+    nearest = nearest[np.isfinite(nearest)]
+    return float(np.median(nearest)) if len(nearest) else 1.0
+
+
+def _log_mean(lengths: Array, floor: float) -> Array:
+    """Log of the means of rows, at least that of the floor."""
+    # In units of the largest length, so that no sum overflows.
+    unit = np.maximum(lengths.max(axis=1), floor)
+    means = (lengths / unit[:, None]).mean(axis=1)
+    return np.log(np.maximum(means, floor / unit)) + np.log(unit)

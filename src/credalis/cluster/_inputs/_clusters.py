@@ -1,0 +1,145 @@
+"""Hard clusters that a method starts from, in the space where distances are taken."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from sklearn.metrics import pairwise_distances
+from sklearn.preprocessing import normalize
+
+from credalis.cluster._inputs._geometry import Geometry
+from credalis.cluster._inputs._medoids import k_medoids
+from credalis.cluster._inputs._scale import without_isolated
+
+Array = NDArray[np.float64]
+
+_MAX_POINTS = 5000
+_MAX_MATRIX = 2000
+_N_KMEANS = 20
+
+# An object is an inner one of its cluster if it is so much nearer to its centre than to
+# the next one, or among this share of the cluster, and at least so many, that are next
+# to the centre.
+_INNER_SHARE = 0.25
+_LEAST_INNER = 20
+_CLEAR_RATIO = 0.7
+
+# Pairs that count as apart are at most this share: beyond, dissimilarities would have
+# no contrast left.
+_MAX_APART = 0.97
+
+
+@dataclass(frozen=True, eq=False)
+class HardClusters:
+    """A cluster for each object.
+
+    Attributes
+    ----------
+    labels : array of int, shape (n_samples,)
+        Clusters.
+    distances : array of shape (n_samples,)
+        Distances to the centres of the own clusters.
+    ratios : array of shape (n_samples,)
+        These, as a share of the distances to the next centres: small where an object
+        is clearly in its cluster.
+    n_clusters : int
+        Number of clusters.
+    """
+
+    labels: NDArray[np.intp]
+    distances: Array
+    ratios: Array
+    n_clusters: int
+
+    @classmethod
+    def of(cls, to_centers: Array) -> "HardClusters":
+        """Clusters of the nearest centres, from distances (n_samples, n_clusters)."""
+        n_clusters = to_centers.shape[1]
+        nearest = to_centers.min(axis=1)
+        ratios = np.zeros(len(to_centers))
+        if n_clusters > 1:
+            second = np.partition(to_centers, 1, axis=1)[:, 1]
+            ratios = np.divide(nearest, second, out=ratios + 1.0, where=second > 0)
+        return cls(to_centers.argmin(axis=1), nearest, ratios, n_clusters)
+
+    @property
+    def share_apart(self) -> float:
+        """Share of pairs in different clusters, 1 - Σ π_k², but at most 0.97.
+
+        One half for a single cluster, whose pairs are not all alike.
+        """
+        if self.n_clusters == 1:
+            return 0.5
+        shares = np.bincount(self.labels, minlength=self.n_clusters) / len(self.labels)
+        return min(_MAX_APART, 1.0 - float(np.square(shares).sum()))
+
+    def inner(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Objects next to the centres, equally many of each cluster, and their labels.
+
+        Those of small clusters occur several times, so that all clusters count alike.
+        """
+        rows = []
+        for cluster in range(self.n_clusters):
+            own = np.flatnonzero(self.labels == cluster)
+            own = own[np.argsort(self.distances[own], kind="stable")]
+            size = max(int(np.ceil(_INNER_SHARE * len(own))), _LEAST_INNER)
+            is_inner = self.ratios[own] <= _CLEAR_RATIO
+            is_inner[:size] = True
+            rows.append(own[is_inner])
+        sizes = [len(own) for own in rows]
+        size = min(max(sizes), max(_LEAST_INNER, 2 * int(np.mean(sizes))))
+        objects = np.concatenate([np.resize(own, size) for own in rows if len(own)])
+        return objects, self.labels[objects]
+
+
+def hard_clusters(
+    geometry: Geometry, n_clusters: int, rng: np.random.RandomState
+) -> HardClusters:
+    """Clusters by k-means, or around medoids where there are only dissimilarities."""
+    if geometry.is_euclidean:
+        return _by_means(geometry.values, n_clusters, rng)
+    if isinstance(geometry.metric, str) and geometry.metric == "cosine":
+        # Distances of points on the sphere grow with the angle.
+        return _by_means(normalize(geometry.values), n_clusters, rng)
+    return _by_medoids(geometry, n_clusters, rng)
+
+
+def _by_means(
+    points: Array, n_clusters: int, rng: np.random.RandomState
+) -> HardClusters:
+    """k-means of all objects, or of those that are not isolated.
+
+    Gross outliers draw centres to themselves; without them, the other centres are
+    where the objects are. But in small clusters many objects are isolated. The mean
+    distance, in which a few far objects do not count much, tells which is better.
+    """
+    sample = points
+    if len(points) > _MAX_POINTS:
+        sample = points[rng.choice(len(points), _MAX_POINTS, replace=False)]
+    found: list[tuple[float, Array]] = []
+    for rows in (sample, without_isolated(sample, n_clusters)):
+        kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng).fit(rows)
+        centers = kmeans.cluster_centers_
+        found.append((float(cdist(sample, centers).min(axis=1).mean()), centers))
+    _, centers = min(found, key=lambda each: each[0])
+    return HardClusters.of(cdist(points, centers))
+
+
+def _by_medoids(
+    geometry: Geometry, n_clusters: int, rng: np.random.RandomState
+) -> HardClusters:
+    n_samples = len(geometry.values)
+    objects = np.arange(n_samples)
+    if n_samples > _MAX_MATRIX:
+        objects = rng.choice(n_samples, _MAX_MATRIX, replace=False)
+    medoids, _ = k_medoids(geometry.distances(objects), n_clusters, rng)
+    chosen = objects[medoids]
+    if geometry.is_precomputed:
+        to_medoids = geometry.values[:, chosen]
+    else:
+        to_medoids = pairwise_distances(
+            geometry.values, geometry.values[chosen], metric=geometry.metric
+        )
+    return HardClusters.of(to_medoids)

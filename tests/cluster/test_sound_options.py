@@ -1,0 +1,161 @@
+"""∅ as novelty, hard clusters to start from, and δ0 by contrast."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+import credalis
+from credalis import EVCLUS, NNEVCLUS
+from credalis.cluster._inputs._clusters import hard_clusters
+from credalis.cluster._inputs._geometry import Geometry
+from credalis.dissimilarity import transform
+from credalis.sources import ArraySource
+from helpers import assert_valid_partition
+
+SOUND = {
+    "init": "auto",
+    "dissimilarity_quantile": "contrast",
+    "empty_set": "novelty",
+    "weight_decay": 0.01,
+}
+
+
+def blobs(sizes, n_features=2, spread=8.0, seed=0):
+    rng = np.random.RandomState(seed)
+    centers = spread * rng.normal(size=(len(sizes), n_features))
+    while cdist(centers, centers)[np.triu_indices(len(sizes), 1)].min() < 7:
+        centers = spread * rng.normal(size=(len(sizes), n_features))
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    return centers[y] + rng.normal(size=(len(y), n_features)), y
+
+
+@pytest.fixture(scope="module")
+def table():
+    return blobs([80, 80, 80, 80])
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    X, _ = table
+    return NNEVCLUS(4, random_state=0, **SOUND).fit(X)
+
+
+CASES = [
+    ([200, 20], 2),
+    ([100] * 4, 5),
+    ([30] * 12, 2),
+    ([300, 30, 300, 30], 3),
+    ([60] * 6, 20),
+    ([100] * 15, 10),
+]
+
+
+@pytest.mark.parametrize(("sizes", "n_features"), CASES)
+def test_starts_from_hard_clusters_lose_none(sizes, n_features):
+    X, y = blobs(sizes, n_features, spread=8.0 + len(sizes), seed=len(sizes))
+    kmeans = KMeans(len(sizes), n_init=20, random_state=0).fit(X)
+    model = NNEVCLUS(len(sizes), random_state=0, **SOUND).fit(X)
+    assert len(np.unique(model.labels_)) == len(sizes)
+    agreement = adjusted_rand_score(y, model.labels_)
+    assert agreement >= adjusted_rand_score(y, kmeans.labels_) - 0.02
+    assert model.partition_.is_outlier.mean() <= 0.05
+
+
+def test_contrast_is_the_share_of_pairs_that_are_apart():
+    for sizes in ([50, 50], [150, 15], [40] * 6):
+        X, _ = blobs(sizes)
+        geometry = Geometry(X)
+        share = hard_clusters(
+            geometry, len(sizes), np.random.RandomState(0)
+        ).share_apart
+        expected = 1 - np.square(np.array(sizes) / len(X)).sum()
+        assert share == pytest.approx(expected, abs=0.02)
+        scale = geometry.contrast_scale(share, np.random.RandomState(0))
+        pairs = cdist(X, X)[np.triu_indices(len(X), 1)]
+        assert transform(pairs, scale).mean() == pytest.approx(share, abs=1e-6)
+
+
+def test_prediction_says_what_the_fit_said(table, model):
+    X, _ = table
+    assert_valid_partition(model.partition_)
+    assert_array_equal(model.predict_partition(X).masses, model.partition_.masses)
+    assert model.score(X) == pytest.approx(-model.stress_)
+
+
+def test_far_objects_are_outliers_at_the_rate_that_is_asked_for(table, model):
+    X, _ = table
+    assert (model.predict_partition(X + 1e3).outlier_mass > 0.99).all()
+    assert model.partition_.is_outlier.mean() <= 0.02
+    p_values = model.outlier_p_values(X)
+    assert_array_equal(model.partition_.outlier_mass >= 0.5, p_values <= 0.01)
+    loose = NNEVCLUS(4, random_state=0, **SOUND | {"outlier_rate": 0.2}).fit(X)
+    assert loose.partition_.is_outlier.mean() > model.partition_.is_outlier.mean()
+
+
+def test_only_the_mass_on_the_empty_set_is_reported_otherwise(table, model):
+    X, _ = table
+    plain = NNEVCLUS(4, random_state=0, **SOUND | {"empty_set": "stress"}).fit(X)
+    assert plain.stress_ == model.stress_
+    inside = 1 - plain.partition_.outlier_mass[:, None]
+    told = 1 - model.partition_.outlier_mass[:, None]
+    assert_allclose(
+        plain.partition_.plausibility / inside,
+        model.partition_.plausibility / told,
+        atol=1e-9,
+    )
+
+
+def test_files_sources_streams_and_detectors_carry_the_score(table, tmp_path):
+    X, _ = table
+    far = X[:3] + 1e3
+    models = {
+        "file": NNEVCLUS(4, random_state=0, **SOUND).fit(X),
+        "source": NNEVCLUS(4, random_state=0, **SOUND).fit(ArraySource(X)),
+        "stream": NNEVCLUS(4, random_state=0, **SOUND).partial_fit(X).partial_fit(X),
+        "detector": NNEVCLUS(4, random_state=0, novelty_detector="ocsvm", **SOUND).fit(
+            X
+        ),
+        "dissimilarities": NNEVCLUS(4, random_state=0, **SOUND).fit(
+            X, dissimilarities=cdist(X, X)
+        ),
+        "EVCLUS": EVCLUS(
+            4, dissimilarity_quantile="contrast", empty_set="novelty", random_state=0
+        ).fit(X),
+    }
+    for name, model in models.items():
+        assert (model.predict_partition(far).outlier_mass > 0.5).all(), name
+        assert model.predict_partition(X).is_outlier.mean() < 0.05, name
+        model.save(tmp_path / name)
+        loaded = credalis.load(tmp_path / name)
+        assert_array_equal(
+            loaded.predict_partition(X).masses, model.predict_partition(X).masses
+        )
+    with pytest.raises(ValueError, match="empty_set must be 'stress'"):
+        models["file"].to_onnx(tmp_path / "model.onnx")
+
+
+def test_dissimilarities_and_other_metrics_have_starts_and_scores(table):
+    X, y = table
+    matrix = cdist(X, X)
+    model = NNEVCLUS(
+        4, metric="precomputed", n_components=3, random_state=0, **SOUND
+    ).fit(matrix)
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+    assert (model.predict_partition(cdist(X[:3] + 1e3, X)).outlier_mass > 0.5).all()
+    for metric in ("manhattan", "cosine"):
+        model = NNEVCLUS(4, metric=metric, random_state=0, **SOUND).fit(X)
+        assert len(np.unique(model.labels_)) == 4
+
+
+def test_p_values_need_novelty(table):
+    X, _ = table
+    model = NNEVCLUS(4, n_init=1, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="empty_set='novelty'"):
+        model.outlier_p_values(X)
+    with pytest.raises(ValueError, match="empty_set must be"):
+        NNEVCLUS(4, empty_set="nothing").fit(X)
+    with pytest.raises(ValueError, match="outlier_rate must be"):
+        NNEVCLUS(4, outlier_rate=0.0).fit(X)
