@@ -655,7 +655,7 @@ def test_optimality_gap_is_the_largest_of_all_rows(blobs, rng):
 def test_nnevclus_can_start_from_the_most_plausible_objects(blobs):
     X, y = (values[::2] for values in blobs)
     for geometry in (Geometry(X), Geometry(cdist(X, X), "precomputed")):
-        scale = geometry.scale(0.9, np.random.RandomState(0))
+        scale = geometry.quantile_scale(0.9, np.random.RandomState(0))
         rng = np.random.RandomState(0)
         seeds = fixed_seeds("evclus", X, geometry, scale, 4, rng)
         assert sorted(y[seeds]) == [0, 1, 2, 3]

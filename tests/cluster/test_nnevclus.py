@@ -444,7 +444,7 @@ def test_prediction_does_not_depend_on_the_block(blobs):
         ({"novelty_detector": 3}, r"object with decision_function, got 3"),
         ({"novelty_link": "other"}, r"novelty_link must be one of 'reference'"),
         ({"weight_decay": -1}, r"weight_decay must be a finite number >= 0, got -1"),
-        ({"init": "magic"}, r"init must be one of 'random', 'peaks'"),
+        ({"init": "magic"}, r"init must be one of 'auto', 'random', 'peaks'"),
         ({"init": [0, 0, 1]}, r"init must hold 3 distinct row numbers"),
         ({"init": [[0.0, 0.0]]}, r"init must have shape .*\(3, 2\)"),
         ({"solver": "sgd"}, r"solver must be one of 'auto', 'lbfgs'"),
@@ -582,7 +582,7 @@ def test_labels_that_contradict_pairs_are_refused(blobs, partial, pairs, message
 
 def test_labels_and_seeds_are_not_mixed(blobs):
     X, y = blobs
-    with pytest.raises(ValueError, match=r"init must be 'random' with partial_labels"):
+    with pytest.raises(ValueError, match=r"init must be 'auto' or 'random' with"):
         NNEVCLUS(3, init="peaks").fit(X, partial_labels=y)
 
 

@@ -23,6 +23,11 @@ WITHOUT_EFFECT = {"n_jobs", "verbose"}
 
 
 @pytest.fixture(autouse=True)
+def short_starts(monkeypatch):
+    monkeypatch.setattr("credalis.cluster.nnevclus._blocks._START_UPDATES", 30)
+
+
+@pytest.fixture(autouse=True)
 def no_warnings():
     with warnings.catch_warnings():
         # Few iterations are enough to see a difference.
@@ -87,7 +92,7 @@ OTHERS = {
     "device": ({}, "nowhere"),
     "module": ({"engine": "torch"}, linear),
     "dtype": (ADAM, "float64"),
-    "n_init": ({}, 3),
+    "n_init": ({}, 8),
     "max_iter": ({}, 4),
     "tol": ({}, 0.3),
     "random_state": ({}, 1),
