@@ -15,7 +15,7 @@ from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import about_features, set_fitted
 from credalis.cluster._framework._solution import one_thread
 from credalis.cluster._inputs._clusters import hard_clusters
-from credalis.cluster._inputs._geometry import scale_of
+from credalis.cluster._inputs._geometry import scale_of, takes_contrast
 from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._network import FittedNetwork, Weights, network_for
 from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
@@ -182,7 +182,9 @@ def _problem(
     if transformer is None:
         return problem
     geometry = known.space.geometry(X)
-    share = hard_clusters(geometry, settings.n_clusters, rng).share_apart
+    share = 0.0
+    if takes_contrast(settings):
+        share = hard_clusters(geometry, settings.n_clusters, rng).share_apart
     space = replace(
         problem.space,
         transformer=transformer,
