@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from credalis.cluster._framework import _registry
+
 # A busy machine is slow, not wrong.
 settings.register_profile("credalis", deadline=None)
 settings.load_profile("credalis")
@@ -22,6 +24,12 @@ settings.load_profile("credalis")
 # that interrupt something would then wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def estimators_of_a_test_stay_in_it(monkeypatch):
+    """A subclass registers itself, also one that only a test knows."""
+    monkeypatch.setattr(_registry, "_estimators", dict(_registry._estimators))
 
 
 @pytest.fixture(params=[0, 1, 2])

@@ -11,7 +11,6 @@ import pytest
 
 import credalis
 from credalis.cluster import estimator_classes, named_estimators
-from credalis.cluster._framework import _registry
 
 PACKAGE = Path(credalis.__file__).parent
 
@@ -131,10 +130,7 @@ def test_every_estimator_says_what_others_ask(cls):
         )
 
 
-def test_subclasses_of_users_can_be_saved(tmp_path, monkeypatch):
-    # Other tests see the estimators of the package only.
-    monkeypatch.setattr(_registry, "_estimators", dict(_registry._estimators))
-
+def test_subclasses_of_users_can_be_saved(tmp_path):
     class Mine(credalis.ECM):
         pass
 
