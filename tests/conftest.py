@@ -27,9 +27,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.fixture(autouse=True)
-def estimators_of_a_test_stay_in_it(monkeypatch):
+def estimators_of_a_test_stay_in_it():
     """A subclass registers itself, also one that only a test knows."""
-    monkeypatch.setattr(_registry, "_estimators", dict(_registry._estimators))
+    # Without monkeypatch, which tests undo in an order that fixtures rely on.
+    before = dict(_registry._estimators)
+    yield
+    _registry._estimators.clear()
+    _registry._estimators.update(before)
 
 
 @pytest.fixture(params=[0, 1, 2])
