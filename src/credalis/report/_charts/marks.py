@@ -65,7 +65,7 @@ def density(go: Any, display: CredalPartitionDisplay) -> Any:
 
 
 def hulls(go: Any, display: CredalPartitionDisplay) -> list[Any]:
-    """Solid light areas of the lower, dashed lines of the upper approximations."""
+    """Solid light areas of the clear, dashed lines of all possible objects."""
     traces = []
     colors = cluster_colors(display.n_clusters)
     for k, color in enumerate(colors):
@@ -101,7 +101,7 @@ def hulls(go: Any, display: CredalPartitionDisplay) -> list[Any]:
 def objects(
     go: Any, display: CredalPartitionDisplay, shown: Indices, texts: list[str]
 ) -> list[Any]:
-    """Certain objects cluster by cluster, then those in doubt, then outliers.
+    """Clear objects cluster by cluster, then those between, then outliers.
 
     Each trace knows the places of its objects among those shown (``customdata``).
     """

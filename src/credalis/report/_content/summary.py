@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from credalis._drawing.palette import BASE_COLORS, INK
-from credalis.partition import CredalPartition
 from credalis.report._content.subject import Subject
 from credalis.report._content.text import counted, listed, number, percentage
 
@@ -11,24 +10,24 @@ NONSPECIFICITY_RANGE = "0: precise, 1: nothing is known"
 _MAX_NAMES = 6
 
 
-def lead(partition: CredalPartition) -> str:
+def lead(subject: Subject) -> str:
     """What was found, in one sentence a manager understands."""
-    n_samples = partition.n_samples
-    n_clear, n_between, n_outliers = (
-        int(chosen.sum())
-        for chosen in (partition.lower, partition.is_ambiguous, partition.is_outlier)
-    )
+    verdicts, n_samples = subject.verdicts, subject.n_samples
     parts: list[str] = []
-    for count, none, one, several in (
-        (n_clear, "none clearly belongs to one", "clearly belongs", "clearly belong"),
-        (n_between, "none lies between several", "lies between", "lie between"),
-        (n_outliers, "none is left out", "fits", "fit"),
+    for members, none, one, several in (
+        (verdicts.is_clear, "none is clear", "is clear", "are clear"),
+        (
+            verdicts.is_between,
+            "none is between clusters",
+            "is between clusters",
+            "are between clusters",
+        ),
+        (verdicts.is_outlier, "none is an outlier", "is an outlier", "are outliers"),
     ):
-        end = ("to one", "several", "none")[len(parts)]
+        count = int(members.sum())
         share = f"{number(count)} ({percentage(count, n_samples)})"
-        verb = one if count == 1 else several
-        parts.append(f"{share} {verb} {end}" if count else none)
-    clusters = counted(partition.n_clusters, "cluster")
+        parts.append(f"{share} {one if count == 1 else several}" if count else none)
+    clusters = counted(subject.partition.n_clusters, "cluster")
     return f"{counted(n_samples, 'object')} in {clusters}: {listed(parts)}."
 
 
@@ -57,17 +56,18 @@ class Fact:
     color: str | None = None
 
 
-def facts(partition: CredalPartition) -> list[Fact]:
+def facts(subject: Subject) -> list[Fact]:
     """The numbers behind the sentence."""
+    verdicts = subject.verdicts
     counts = (
-        ("clear", partition.lower, "in one cluster", BASE_COLORS[0]),
-        ("ambiguous", partition.is_ambiguous, "between clusters", BASE_COLORS[1]),
-        ("outliers", partition.is_outlier, "in no cluster", INK),
+        ("clear", verdicts.is_clear, "clearly in one cluster", BASE_COLORS[0]),
+        ("between", verdicts.is_between, "between two or more", BASE_COLORS[1]),
+        ("outliers", verdicts.is_outlier, "in none of them", INK),
     )
     found = []
     for name, chosen, words, color in counts:
         count = int(chosen.sum())
-        note = f"{percentage(count, len(partition))}, {words}"
+        note = f"{percentage(count, subject.n_samples)}, {words}"
         found.append(Fact(name, number(count), note, color))
-    precision = f"{partition.average_nonspecificity:.2f}"
+    precision = f"{subject.partition.average_nonspecificity:.2f}"
     return [*found, Fact("nonspecificity", precision, NONSPECIFICITY_RANGE)]
