@@ -106,14 +106,29 @@ def is_hard(partition: "CredalPartition") -> bool:
 
 def set_names(sets: NDArray[np.bool_]) -> list[str]:
     """Names of the rows of a boolean (n_samples, n_clusters) matrix."""
-    # Few sets are named many times; the bytes of a row are a quick key to its name.
+    keys, subsets = _keys(sets)
+    names = {key: subset_name(subset, sets.shape[1]) for key, subset in subsets.items()}
+    return [names[key] for key in keys]
+
+
+def set_counts(sets: NDArray[np.bool_]) -> list[tuple[tuple[int, ...], int]]:
+    """The distinct rows as sets and how often they occur, the most frequent first."""
+    keys, subsets = _keys(sets)
+    return sorted(
+        ((subsets[key], count) for key, count in Counter(keys).items()),
+        key=lambda pair: (-pair[1], len(pair[0]), pair[0]),
+    )
+
+
+def _keys(sets: NDArray[np.bool_]) -> tuple[list[bytes], dict[bytes, tuple[int, ...]]]:
+    """A key for each row, and the set of each key.
+
+    Few sets occur many times; the bytes of a row are a quick key.
+    """
     packed = np.packbits(sets, axis=1)
     keys = packed.view(f"V{packed.shape[1]}").ravel().tolist()
-    names = {
-        key: subset_name(tuple(sets[i].nonzero()[0].tolist()), sets.shape[1])
-        for key, i in dict(zip(keys, range(len(keys)), strict=True)).items()
-    }
-    return [names[key] for key in keys]
+    last = dict(zip(keys, range(len(keys)), strict=True))
+    return keys, {key: tuple(sets[i].nonzero()[0].tolist()) for key, i in last.items()}
 
 
 def to_pandas(
@@ -224,13 +239,11 @@ def _largest_sets(verdicts: "Verdicts") -> str:
     if not verdicts.is_between.any():
         return ""
     counts = set_counts(verdicts.sets[verdicts.is_between])
-    listed = [f"{name} {count}" for name, count in counts[:_MAX_SETS_SHOWN]]
+    n_clusters = verdicts.sets.shape[1]
+    listed = [
+        f"{subset_name(subset, n_clusters)} {count}"
+        for subset, count in counts[:_MAX_SETS_SHOWN]
+    ]
     if len(counts) > _MAX_SETS_SHOWN:
         listed.append("...")
     return ": " + ", ".join(listed)
-
-
-def set_counts(sets: NDArray[np.bool_]) -> list[tuple[str, int]]:
-    """Names of the distinct rows and how often they occur, the most frequent first."""
-    counts = Counter(set_names(sets))
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

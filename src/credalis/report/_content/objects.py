@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from credalis.partition._presentation import set_counts
 from credalis.report._content.profiles import Profiles
 from credalis.report._content.subject import Subject
-from credalis.report._content.text import counted, listed, number
+from credalis.report._content.text import listed, number
 
 Indices = NDArray[np.intp]
 
@@ -82,8 +82,8 @@ def reason(subject: Subject, i: int, profiles: Profiles | None = None) -> str:
     if len(clusters) == partition.n_clusters > 2:
         return "could be in any cluster"
     own = partition.labels[i]
-    rather = partition.pignistic[i, own] >= _RATHER
-    return f"between {listed(clusters, limit=6)}" + (f", rather in {own}" * rather)
+    rather = f", rather in {own}" if partition.pignistic[i, own] >= _RATHER else ""
+    return f"between {listed(clusters, limit=6)}{rather}"
 
 
 def _outlier_reason(subject: Subject, i: int, profiles: Profiles | None) -> str:
@@ -106,15 +106,18 @@ def objects_between(subject: Subject) -> ObjectList:
     order = np.argsort(-doubt[between], kind="stable")
     objects = between[order[:_N_ROWS]].tolist()
     counts = set_counts(verdicts.sets[between])
-    where = [f"{number(count)} in {name}" for name, count in counts[:_N_SETS]]
-    more = len(counts) - _N_SETS
-    if more > 0:
-        where.append(f"others in {counted(more, 'other set')}")
+    where = [
+        f"{number(count)} between {listed(subset, 6)}"
+        for subset, count in counts[:_N_SETS]
+    ]
+    n_other = len(between) - sum(count for _, count in counts[:_N_SETS])
+    if n_other:
+        where.append(f"{number(n_other)} between others")
     text = (
-        "No cluster has enough belief for these objects. Their sets are the clusters "
-        "at least half as plausible as the most plausible one, and at least two: "
-        f"{listed(where)}. Doubt is one minus the largest probability of a cluster, or "
-        "the mass on ∅ if that is more. " + _extent(len(objects), len(between))
+        f"{'; '.join(where)}. An object is between the clusters that are at least half "
+        "as plausible as the most plausible one, and at least between two. Doubt is "
+        "one minus the largest probability of a cluster, or the mass on ∅ if that is "
+        "more. " + _extent(len(objects), len(between))
     )
     return ObjectList(text, objects, _columns(subject, objects))
 
