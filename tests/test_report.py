@@ -239,7 +239,7 @@ def lead_of(partition, level=0.7):
     n_clear, n_between = verdicts.is_clear.sum(), verdicts.is_between.sum()
     return (
         rf"200 objects in 4 clusters: {n_clear} \(\d+.%\) are clear, "
-        rf"{n_between} \(\d+.%\) are between clusters and "
+        rf"{n_between} \(\d+.%\) are between them and "
         rf"({verdicts.is_outlier.sum()} \(.*?%\)|none) (is|are)"
     )
 
@@ -274,7 +274,7 @@ def test_nothing_of_a_kind_is_said_in_words(reported):
     page = reported(CredalPartition.from_labels([0, 1]), [[0, 1], [1, 0]])
     assert (
         f"2 objects in 2 clusters: 2 (100{NARROW_SPACE}%) are clear, none is between "
-        "clusters and none is an outlier." in page.words
+        "them and none is an outlier." in page.words
     )
     assert "No object is between clusters." in page.words
     assert "No object is an outlier." in page.words

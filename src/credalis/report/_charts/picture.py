@@ -219,10 +219,13 @@ def _caption(
             "Solid outlines enclose the clear objects of a cluster, dashed ones these "
             "and the objects between it and others."
         )
-    parts.append(
-        "An object between two clusters has the colour of one and a rim in the colour "
-        "of the other; rings are outliers."
-    )
+    if display.is_ambiguous.any():
+        parts.append(
+            "An object between two clusters has the colour of one and a rim in the "
+            "colour of the other."
+        )
+    if display.is_outlier.any():
+        parts.append("Rings are outliers.")
     if n_shown < subject.n_samples:
         parts.append(
             f"The marks are a random sample, {number(n_shown)} of the "

@@ -110,6 +110,7 @@ def objects_between(subject: Subject) -> ObjectList:
         f"{number(count)} between {listed(subset, 6)}"
         for subset, count in counts[:_N_SETS]
     ]
+    where[0] = where[0].replace("between", "between clusters")
     n_other = len(between) - sum(count for _, count in counts[:_N_SETS])
     if n_other:
         where.append(f"{number(n_other)} between others")

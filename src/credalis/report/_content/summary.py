@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from credalis._drawing.palette import BASE_COLORS, INK
 from credalis.report._content.subject import Subject
-from credalis.report._content.text import counted, listed, number, percentage
+from credalis.report._content.text import counted, listed, number, percentages
 
 NONSPECIFICITY_RANGE = "0: precise, 1: nothing is known"
 _MAX_NAMES = 6
@@ -12,23 +12,27 @@ _MAX_NAMES = 6
 
 def lead(subject: Subject) -> str:
     """What was found, in one sentence a manager understands."""
-    verdicts, n_samples = subject.verdicts, subject.n_samples
+    words = (
+        ("none is clear", "is clear", "are clear"),
+        ("none is between them", "is between them", "are between them"),
+        ("none is an outlier", "is an outlier", "are outliers"),
+    )
     parts: list[str] = []
-    for members, none, one, several in (
-        (verdicts.is_clear, "none is clear", "is clear", "are clear"),
-        (
-            verdicts.is_between,
-            "none is between clusters",
-            "is between clusters",
-            "are between clusters",
-        ),
-        (verdicts.is_outlier, "none is an outlier", "is an outlier", "are outliers"),
+    for (count, share), (none, one, several) in zip(
+        _shares(subject), words, strict=True
     ):
-        count = int(members.sum())
-        share = f"{number(count)} ({percentage(count, n_samples)})"
-        parts.append(f"{share} {one if count == 1 else several}" if count else none)
+        verb = one if count == 1 else several
+        parts.append(f"{number(count)} ({share}) {verb}" if count else none)
     clusters = counted(subject.partition.n_clusters, "cluster")
-    return f"{counted(n_samples, 'object')} in {clusters}: {listed(parts)}."
+    return f"{counted(subject.n_samples, 'object')} in {clusters}: {listed(parts)}."
+
+
+def _shares(subject: Subject) -> list[tuple[int, str]]:
+    """How many objects are clear, between clusters, and outliers, and their shares."""
+    verdicts = subject.verdicts
+    kinds = (verdicts.is_clear, verdicts.is_between, verdicts.is_outlier)
+    counts = [int(each.sum()) for each in kinds]
+    return list(zip(counts, percentages(counts), strict=True))
 
 
 def how(subject: Subject) -> str:
@@ -58,16 +62,16 @@ class Fact:
 
 def facts(subject: Subject) -> list[Fact]:
     """The numbers behind the sentence."""
-    verdicts = subject.verdicts
-    counts = (
-        ("clear", verdicts.is_clear, "clearly in one cluster", BASE_COLORS[0]),
-        ("between", verdicts.is_between, "between two or more", BASE_COLORS[1]),
-        ("outliers", verdicts.is_outlier, "in none of them", INK),
+    words = (
+        ("clear", "clearly in one cluster", BASE_COLORS[0]),
+        ("between", "between two or more", BASE_COLORS[1]),
+        ("outliers", "in none of them", INK),
     )
-    found = []
-    for name, chosen, words, color in counts:
-        count = int(chosen.sum())
-        note = f"{percentage(count, subject.n_samples)}, {words}"
-        found.append(Fact(name, number(count), note, color))
+    found = [
+        Fact(name, number(count), f"{share}, {note}", color)
+        for (count, share), (name, note, color) in zip(
+            _shares(subject), words, strict=True
+        )
+    ]
     precision = f"{subject.partition.average_nonspecificity:.2f}"
     return [*found, Fact("nonspecificity", precision, NONSPECIFICITY_RANGE)]
