@@ -23,10 +23,9 @@ from credalis.exceptions import InvalidMassError
 from credalis.partition import _classical, _presentation
 from credalis.partition._verdicts import (
     CLEAR_LEVEL,
+    OUTLIER_MASS,
     Verdicts,
-    are_outliers,
     check_clear_level,
-    first_maximum,
     verdicts,
 )
 
@@ -182,7 +181,7 @@ class CredalPartition:
 
         Nothing is an outlier where ∅ is not among the focal sets.
         """
-        return read_only(are_outliers(self.outlier_mass))
+        return read_only(self.outlier_mass >= OUTLIER_MASS)
 
     @property
     def is_clear(self) -> NDArray[np.bool_]:
@@ -633,6 +632,12 @@ def _checked(
         return read_only(check_distributions("masses", array))
     except ValueError as error:
         raise InvalidMassError(*error.args) from error
+
+
+def first_maximum(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """First column of each row that holds its largest value, up to rounding."""
+    largest = values.max(axis=1, keepdims=True)
+    return (values >= largest * (1 - _ROUNDING)).argmax(axis=1)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
