@@ -34,6 +34,7 @@ from credalis._drawing.palette import BASE_COLORS
 from credalis.datasets import make_four_class
 from credalis.peaks import delta_bel
 from credalis.plots import ShepardDisplay
+from credalis.report._content.text import percentages
 
 pytest.importorskip("plotly")
 pytest.importorskip("jinja2")
@@ -280,6 +281,31 @@ def test_nothing_of_a_kind_is_said_in_words(reported):
     assert "No object is an outlier." in page.words
     assert "No mass is on ∅: this result says nothing about outliers." in page.words
     assert "on one cluster or on ∅: no doubt is expressed." in page.words
+
+
+@pytest.mark.parametrize(
+    ("counts", "shares"),
+    [
+        ((262, 77, 3), ("77", "22", "1")),
+        ((1, 1, 1), ("34", "33", "33")),
+        ((999, 1, 0), ("> 99", "< 1", "0")),
+        ((4, 0, 0), ("100", "0", "0")),
+        ((0, 0, 0), ("0", "0", "0")),
+    ],
+)
+def test_percentages_add_up(counts, shares):
+    texts = [f"{share} %".replace(" ", NARROW_SPACE) for share in shares]
+    assert percentages(counts) == texts
+
+
+def test_an_object_between_two_has_the_colours_of_both_the_likelier_inside(reported):
+    partition = CredalPartition.from_fuzzy([[1, 0], [0, 1], [0.4, 0.6], [0.6, 0.4]])
+    page = reported(partition, np.eye(4)[:, :2])
+    first, second, between = page.objects()
+    colors = [first["marker"]["color"], second["marker"]["color"]]
+    assert between["customdata"] == [2, 3]
+    assert between["marker"]["color"] == colors[::-1]
+    assert between["marker"]["line"]["color"] == colors
 
 
 def test_picture_shows_every_object_once_in_the_colours_of_the_library(

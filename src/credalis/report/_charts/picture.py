@@ -221,8 +221,8 @@ def _caption(
         )
     if display.is_ambiguous.any():
         parts.append(
-            "An object between two clusters has the colour of one and a rim in the "
-            "colour of the other."
+            "An object between two clusters has the colour of the more plausible one "
+            "and a rim in that of the other."
         )
     if display.is_outlier.any():
         parts.append("Rings are outliers.")
