@@ -256,8 +256,8 @@ class CredalPartition:
         0: certainly in one cluster. 1 - 1/k: halfway between k clusters. 1: in none of
         them. Sorted by it, objects with a wrong label come late.
         """
-        unsure = np.clip(1.0 - self.pignistic.max(axis=1), 0.0, 1.0)
-        return read_only(np.maximum(unsure, self.outlier_mass))
+        unsure = 1.0 - self.pignistic.max(axis=1)
+        return read_only(np.clip(np.maximum(unsure, self.outlier_mass), 0.0, 1.0))
 
     @cached_property
     def cluster_similarity(self) -> NDArray[np.float64]:
@@ -325,9 +325,9 @@ class CredalPartition:
 
         Parameters
         ----------
-        rule : {"maximum_mass", "interval_dominance", "verdict"}
-            How an object gets its set of clusters, default="maximum_mass". With
-            "verdict", an object is in the lower approximation if it is clear.
+        rule : str, default="maximum_mass"
+            How an object gets its set of clusters: "maximum_mass",
+            "interval_dominance", or "verdict", by which clear objects have one.
         """
         sets = self._sets(rule)
         return sets & (sets.sum(axis=1, keepdims=True) == 1)
