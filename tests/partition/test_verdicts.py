@@ -31,7 +31,7 @@ def with_extremes(test):
     for partition in EXTREMES:
         for level in (0.7, 1.0):
             test = example(partition, level)(test)
-    return quick(given(credal_partitions(min_clusters=1), levels)(test))
+    return quick(given(credal_partitions(), levels)(test))
 
 
 class TestAnyMasses:

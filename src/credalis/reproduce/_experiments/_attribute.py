@@ -58,7 +58,7 @@ def scores(model: Any, y: Any, seconds: float) -> dict[str, Any]:
         "ci_with_empty_set": float(consistency_index(partition, y)),
         "ns_with_empty_set": float(nonspecificity_index(partition)),
         "loss": float(model.loss_),
-        "outliers": int(np.sum(~partition.upper.any(axis=1))),
+        "outliers": int(np.sum(partition.is_outlier)),
         "seconds": round(seconds, 4),
     }
 

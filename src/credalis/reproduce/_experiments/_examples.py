@@ -82,7 +82,7 @@ def butterfly(*, scale: float, n_init: int, seed: int) -> Outcome:
             "masses": _columns(partition),
             "lower": _members(partition.lower),
             "upper": _members(partition.upper),
-            "outliers": (np.flatnonzero(~partition.upper.any(axis=1)) + 1).tolist(),
+            "outliers": (np.flatnonzero(partition.is_outlier) + 1).tolist(),
             "loss": float(model.loss_),
         },
         {

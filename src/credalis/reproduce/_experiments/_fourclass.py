@@ -96,7 +96,7 @@ def _numbers(model: Any, y: Any) -> dict[str, Any]:
     return {
         "loss": float(model.loss_),
         "ari": float(adjusted_rand_index(y, model.labels_)),
-        "outliers": int(np.sum(~model.partition_.upper.any(axis=1))),
+        "outliers": int(model.partition_.is_outlier.sum()),
         "iterations": int(model.n_iter_),
     }
 
@@ -144,7 +144,7 @@ def with_network(
     values = {
         **_numbers(model, y),
         "new_ari": float(adjusted_rand_index(y_new, model.predict(new))),
-        "new_outliers": int(np.sum(~predicted.upper.any(axis=1))),
+        "new_outliers": int(predicted.is_outlier.sum()),
     }
     return Outcome(values, figures)
 
