@@ -60,10 +60,11 @@ def test_novelties_are_flagged(run, model):
 
 def test_a_network_without_detector_says_so(run, csv):
     options = ("--id", "id", "--exclude", "colour,kind", "--param", "n_init=1")
-    stress = ("--param", "empty_set=stress")
-    run("cluster", csv, "-c", "2", *options, *stress, "--model", "nn.credalis")
-    result = run("predict", "nn.credalis", csv, "--json")
-    assert "the model does not look for novelties" in result.err
+    for meaning, is_told in (("stress", True), ("novelty", False)):
+        chosen = ("--param", f"empty_set={meaning}")
+        run("cluster", csv, "-c", "2", *options, *chosen, "--model", "nn.credalis")
+        result = run("predict", "nn.credalis", csv, "--json")
+        assert ("does not look for novelty" in result.err) == is_told
 
 
 def test_missing_values_are_treated_as_in_the_fit_or_as_told(run, model):

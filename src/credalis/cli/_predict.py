@@ -158,7 +158,7 @@ class _Scoring:
         self._model.preparation.check_table(self._table.name, self._table.columns)
         if not self._model.estimator._detects_novelties:
             self._console.note(
-                "the model does not look for novelties: rows unlike any that it was "
+                "the model does not look for novelty: rows unlike any that it was "
                 "fitted to may still be assigned to a cluster (to detect them, fit "
                 "with --param empty_set=novelty)"
             )
