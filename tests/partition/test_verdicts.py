@@ -71,6 +71,14 @@ class TestAnyMasses:
                 assert members[plausibility >= least].all()
 
     @quick
+    @given(st.floats(0, 1), st.floats(-1e-7, 1e-7), levels)
+    def test_one_cluster_has_nothing_beside_it(self, empty, gap, level):
+        masses = [[empty, max(0.0, 1 - empty + gap)]]
+        verdicts = CredalPartition(masses, FocalSets.singletons(1)).verdicts(level)
+        assert verdicts.is_outlier[0] == (empty >= 0.5)
+        assert verdicts.is_clear[0] == (empty < 0.5)
+
+    @quick
     @given(credal_partitions(), levels, levels)
     def test_a_higher_level_leaves_fewer_objects_clear(self, partition, one, other):
         low, high = sorted([one, other])
