@@ -22,6 +22,11 @@ from credalis._checks import (
     check_seed,
     shown,
 )
+from credalis._coverage import (
+    DEFAULT_LEVEL,
+    CoverageCalibration,
+    false_discovery_flags,
+)
 from credalis._novelty import (
     Calibration,
     NeighborNovelty,
@@ -36,7 +41,9 @@ from credalis.cluster._framework._fit import (
     fit,
     fitted_attributes,
     set_fitted,
+    store_calibration,
 )
+from credalis.cluster._framework._levels import RememberedRows, calibration_of
 from credalis.cluster._framework._solution import Solution, one_thread
 from credalis.cluster._inputs._scale import count_distinct
 from credalis.partition import CredalPartition, uncopied_partition
@@ -150,6 +157,10 @@ class BaseCredalClusterer(
     random_state: int | np.random.RandomState | None
     verbose: int
 
+    # Fingerprints of the rows of a fit in this process; files do not hold them.
+    _remembered: RememberedRows | None = None
+
+    calibration_: CoverageCalibration
     reference_: NeighborNovelty | Calibration
     training_masses_: NDArray[np.float64]
     partition_: CredalPartition
@@ -220,6 +231,125 @@ class BaseCredalClusterer(
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
             return self._p_values(X)
+
+    def flag_outliers(
+        self, X: ArrayLike, *, rate: float | None = None, fdr: float | None = None
+    ) -> NDArray[np.bool_]:
+        """Which rows of X are outliers, with a bound on false alarms.
+
+        Just one of `rate` and `fdr` must be given. Both bounds hold on average if the
+        ordinary rows of X come from where the training objects come from and these are
+        ordinary; outliers among the training objects lead to fewer flags.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data, rows that the model was not fitted to.
+        rate : float, default=None
+            Of the ordinary rows, the share that may be flagged: the rows of
+            `outlier_p_values` at most as large.
+        fdr : float, default=None
+            Of the flagged rows, the share that may be ordinary: the procedure of
+            Benjamini and Hochberg on `outlier_p_values` of all rows together. The flag
+            of a row depends on the others.
+
+        Returns
+        -------
+        array of bool, shape (n_samples,)
+        """
+        if (rate is None) == (fdr is None):
+            raise ValueError(
+                "just one of rate, the share of ordinary rows that may be flagged, and "
+                "fdr, the share of flags that may be false, must be given, got "
+                f"rate={shown(rate)} and fdr={shown(fdr)}"
+            )
+        if rate is not None:
+            rate = check_number("rate", rate, above=0, at_most=0.5)
+            return self.outlier_p_values(X) <= rate
+        fdr = check_number("fdr", fdr, above=0, at_most=0.5)
+        return false_discovery_flags(self.outlier_p_values(X), fdr)
+
+    def calibrate(
+        self,
+        X: Any,
+        target: str = "replicate",
+        labels: ArrayLike | None = None,
+        *,
+        refit: bool = False,
+        n_simulations: int = 5,
+    ) -> Self:
+        """Find the thresholds of `predict_sets`, so that sets have a level.
+
+        What a level promises depends on the target; ``calibration_.assumption`` says it
+        in words. The calibration is saved with the model; a new fit drops it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows that the model was not fitted to, from where new rows will come from.
+            Rows of the fit are refused where they are recognised: a model that was
+            loaded from a file does not know them any more, and rows that often repeat
+            tell nothing. For the target "model" the rows of the fit will do.
+        target : {"replicate", "labels", "model"}, default="replicate"
+            What the set of a new row shall hold. "labels": the cluster of its true
+            class; it needs 60 to 120 labels, some of which find out which class is
+            which cluster. "replicate": the cluster in which an independent clustering
+            puts it, made by the same method from half of X. "model": the component of
+            the row if the data came from a mixture of Gaussian or of t distributions
+            with as many components as there are clusters, an estimate by refits to
+            drawn data, of which the more cautious kind counts; no guarantee.
+        labels : array-like of int or str, shape (n_samples,), default=None
+            For the target "labels", the true classes, at most as many as clusters; -1
+            or "" where they are not known. Rows without one are not used.
+        refit : bool, default=False
+            Whether X are all rows, of which some shall be kept from the fit: the model
+            is fitted again, to the rows without labels, or for the target "replicate"
+            to 40 % of all. Labels and pairs that fit was given are not given again.
+        n_simulations : int, default=5
+            For the target "model", data sets that are drawn from each of two mixtures.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        found = calibration_of(
+            self, X, target, labels, refit=refit, n_simulations=n_simulations
+        )
+        store_calibration(self, found)
+        return self
+
+    def predict_sets(
+        self, X: ArrayLike, level: float = DEFAULT_LEVEL
+    ) -> NDArray[np.bool_]:
+        """Sets of clusters that hold the right one with a probability that is asked.
+
+        What "right" means is up to `calibrate`; ``calibration_.assumption`` says it.
+        The most plausible cluster is always in the set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        level : float, default=0.9
+            Probability, below 1.
+
+        Returns
+        -------
+        array of bool, shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
+        return self.predict_partition(X).decide(
+            "coverage", level=level, calibration=self._known_calibration()
+        )
+
+    def _known_calibration(self) -> CoverageCalibration:
+        if not hasattr(self, "calibration_"):
+            raise ValueError(
+                f"{type(self).__name__} must be calibrated for sets with a level: call "
+                "calibrate with rows that it was not fitted to"
+            )
+        return self.calibration_
 
     def predict(self, X: Any) -> Any:
         """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from credalis._coverage import CoverageCalibration
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._levels import RememberedRows
 from credalis.cluster._framework._solution import (
     Solution,
     best_start,
@@ -103,6 +105,7 @@ def fit(
             _store(estimator, outcome, about_features(estimator))
             store_reference(estimator, X, _child(rng))
             _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
+        estimator._remembered = RememberedRows.of(X)
     _warn(estimator, outcome)
 
 
@@ -187,6 +190,14 @@ def _store_blocks(
     with one_thread():
         # Not drawn: a fit that continues has no other random numbers left.
         store_reference(estimator, outcome.sample, np.random.RandomState(0))
+    estimator._remembered = RememberedRows.of(outcome.sample, source.n_rows)
+
+
+def store_calibration(
+    estimator: BaseCredalClusterer, calibration: CoverageCalibration
+) -> None:
+    """Keep the thresholds for sets with a level until the next fit."""
+    estimator.calibration_ = calibration
 
 
 def store_reference(

@@ -1,0 +1,373 @@
+"""Thresholds of a fitted model for sets of clusters with a level.
+
+They come from labelled rows, from another clustering of other rows, or from data drawn
+from mixtures; `credalis._coverage` has the mathematics.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_random_state
+
+from credalis._checks import check_choice, check_flag, check_integer
+from credalis._coverage import (
+    TARGETS,
+    CoverageCalibration,
+    conformal_thresholds,
+    matched_clusters,
+    most_cautious,
+    right_probabilities,
+    shared_mass,
+)
+from credalis._worlds import fitted_worlds
+
+if TYPE_CHECKING:
+    from credalis.cluster._framework._estimator import BaseCredalClusterer
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Rows that find out which group is which cluster, for each cluster; the rest of at
+# least half of the rows calibrates. Labels are dear, other rows are not.
+_LABELS_PER_CLUSTER = 10
+_ROWS_PER_CLUSTER = 50
+
+# Fewer rows say nothing even about moderate levels.
+_MIN_LABELS = 20
+_MIN_ROWS = 60
+
+# Share of the rows that the model is refitted to for a replication; as many for the
+# other clustering, the rest calibrates.
+_REFIT_SHARE = 0.4
+
+# Rows of a simulation at most, and new rows of it that are looked at.
+_SIMULATED_ROWS = 1000
+_TESTED_ROWS = 500
+
+# Rows whose masses are computed together.
+_BLOCK_ROWS = 2**16
+
+# Rows of a fit that are remembered.
+_MAX_REMEMBERED = 2**17
+# Share of rows that must be remembered ones to be no coincidence, and share of rows
+# that are equal to each other from which on equal rows mean nothing.
+_NO_COINCIDENCE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class RememberedRows:
+    """Fingerprints of rows that a model was fitted to.
+
+    Attributes
+    ----------
+    prints : array of uint64, ascending
+        One number for each row.
+    share : float
+        Of all rows of the fit, those that are remembered.
+    """
+
+    prints: NDArray[np.uint64]
+    share: float
+
+    @classmethod
+    def of(cls, X: Array, n_rows: int | None = None) -> RememberedRows:
+        """What is remembered of a fit to X, or to more rows of which X is a sample."""
+        kept = X[:: -(-len(X) // _MAX_REMEMBERED)]
+        total = max(len(X), n_rows or 0)
+        return cls(np.unique(_fingerprints(kept)), len(kept) / total)
+
+    def n_among(self, X: Array) -> int:
+        """About how many rows of X are rows of the fit; 0 if rows often repeat."""
+        prints = _fingerprints(X)
+        distinct = np.unique(prints)
+        if 1 - len(distinct) / len(prints) > _NO_COINCIDENCE:
+            return 0
+        n_found = np.isin(distinct, self.prints, assume_unique=True).sum() / self.share
+        is_coincidence = n_found <= _NO_COINCIDENCE * len(prints)
+        return 0 if is_coincidence else min(len(X), round(n_found))
+
+
+def _fingerprints(X: Array) -> NDArray[np.uint64]:
+    """A number for each row: equal rows have equal ones, others hardly ever."""
+    factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.int64)
+    # Adding zero makes -0.0 and 0.0 the same.
+    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)
+    mixed = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    return (mixed * (2 * factors.astype(np.uint64) + np.uint64(1))).sum(axis=1)
+
+
+def check_calibration(
+    estimator: BaseCredalClusterer,
+    X: Any,
+    target: str,
+    labels: ArrayLike | None,
+    refit: bool,
+    n_simulations: int,
+) -> None:
+    """Refuse what does not go together, before any work."""
+    check_choice("target", target, TARGETS)
+    check_flag("refit", refit)
+    check_integer("n_simulations", n_simulations, at_least=1)
+    if hasattr(X, "__dask_graph__"):
+        raise ValueError(
+            "X must not be a Dask collection for calibrate, which needs a few hundred "
+            "rows: call compute on some of them"
+        )
+    if (labels is not None) != (target == "labels"):
+        expected = "the classes of rows" if target == "labels" else "None"
+        raise ValueError(
+            f"labels must be {expected} for target={target!r}, got "
+            f"{'None' if labels is None else 'labels'}"
+        )
+    if refit and target == "model":
+        raise ValueError(
+            "refit must be False for target='model', which may use the rows of the fit"
+        )
+    if target == "labels" and not refit:
+        return
+    if estimator._is_precomputed or getattr(
+        estimator, "has_given_dissimilarities_", False
+    ):
+        what = "refit" if target == "labels" else f"target={target!r}"
+        raise ValueError(
+            f"{what} needs {type(estimator).__name__} to be fitted to attributes alone,"
+            " because parts of the rows are clustered again; with dissimilarities use "
+            "target='labels' and new rows"
+        )
+
+
+def calibration_of(
+    estimator: BaseCredalClusterer,
+    X: Any,
+    target: str,
+    labels: ArrayLike | None,
+    *,
+    refit: bool,
+    n_simulations: int,
+) -> CoverageCalibration:
+    """The thresholds of a fitted estimator; with ``refit`` it is fitted again before.
+
+    Parameters are those of `BaseCredalClusterer.calibrate`.
+    """
+    check_calibration(estimator, X, target, labels, refit, n_simulations)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    rng = check_random_state(estimator.random_state)
+    if target == "model":
+        return _simulated(estimator, X, n_simulations, rng)
+    classes: list[Any] = []
+    rows = np.arange(len(X))
+    if target == "labels":
+        assert labels is not None
+        classes, groups = _known_classes(labels, len(X))
+        rows = np.flatnonzero(groups >= 0)
+    rows = rng.permutation(rows)
+    if refit:
+        fitted, rows = _parted(rows, len(X), target)
+        estimator.fit(_safe_indexing(X, fitted))
+    elif estimator._remembered is not None:
+        _check_new(estimator, _safe_indexing(X, rows), target)
+    if target == "replicate":
+        return _replicated(estimator, X, rows, rng)
+    return _labelled(estimator, _safe_indexing(X, rows), groups[rows], classes)
+
+
+def _labelled(
+    estimator: BaseCredalClusterer,
+    X: Any,
+    groups: NDArray[np.intp],
+    classes: list[Any],
+) -> CoverageCalibration:
+    """Thresholds that cover the clusters of the true classes; rows in random order."""
+    n_clusters = estimator.focal_sets_.n_clusters
+    if len(classes) > n_clusters:
+        raise ValueError(
+            f"labels must have at most as many classes as there are clusters, got "
+            f"{len(classes)} classes and {n_clusters} clusters: a class without a "
+            "cluster cannot be covered. Fit with more clusters, or merge classes"
+        )
+    if len(groups) < _MIN_LABELS:
+        raise ValueError(
+            f"labels must be known for at least {_MIN_LABELS} rows, better for 60 to "
+            f"120, got {len(groups)}"
+        )
+    clusters, probabilities = _aligned(
+        _pignistic(estimator, X), groups, len(classes), _LABELS_PER_CLUSTER
+    )
+    names = dict(zip(clusters.tolist(), classes, strict=True))
+    return CoverageCalibration(
+        "labels",
+        n_clusters,
+        len(probabilities),
+        *conformal_thresholds(probabilities),
+        classes=tuple(names.get(k) for k in range(n_clusters)),
+    )
+
+
+def _replicated(
+    estimator: BaseCredalClusterer, X: Any, rows: Rows, rng: np.random.RandomState
+) -> CoverageCalibration:
+    """Thresholds that cover what a second clustering of other rows says."""
+    if len(rows) < _MIN_ROWS:
+        raise ValueError(
+            f"X must have at least {_MIN_ROWS} rows for target='replicate', got "
+            f"{len(rows)}"
+        )
+    # As many rows as the model was fitted to, if they leave half for the rest.
+    second = rows[: min(len(rows) // 2, _n_fitted(estimator, len(rows)))]
+    third = _safe_indexing(X, rows[len(second) :])
+    other = _unfitted(estimator, rng).fit(_safe_indexing(X, second))
+    groups = np.concatenate([other.predict(block) for block in _blocks(third)])
+    _, probabilities = _aligned(
+        _pignistic(estimator, third),
+        groups,
+        other.focal_sets_.n_clusters,
+        _ROWS_PER_CLUSTER,
+    )
+    return CoverageCalibration(
+        "replicate",
+        estimator.focal_sets_.n_clusters,
+        len(probabilities),
+        *conformal_thresholds(probabilities),
+    )
+
+
+def _simulated(
+    estimator: BaseCredalClusterer,
+    X: Any,
+    n_simulations: int,
+    rng: np.random.RandomState,
+) -> CoverageCalibration:
+    """Thresholds that cover the components of mixtures, the lower one of two worlds."""
+    n_clusters = estimator.focal_sets_.n_clusters
+    rows = estimator._validate(X, reset=False)
+    n_rows = min(len(rows), _SIMULATED_ROWS)
+    if n_rows < _MIN_ROWS:
+        raise ValueError(
+            f"X must have at least {_MIN_ROWS} rows for target='model', got {n_rows}"
+        )
+    if len(rows) > n_rows:
+        rows = rows[rng.choice(len(rows), n_rows, replace=False)]
+    tables = []
+    for world in fitted_worlds(rows, n_clusters, rng):
+        found = [
+            _component_probabilities(_unfitted(estimator, rng), world, n_rows, rng)
+            for _ in range(n_simulations)
+        ]
+        tables.append(conformal_thresholds(np.concatenate(found)))
+    return CoverageCalibration("model", n_clusters, n_rows, *most_cautious(tables))
+
+
+def _component_probabilities(
+    model: BaseCredalClusterer, world: Any, n_rows: int, rng: np.random.RandomState
+) -> Array:
+    """What a model fitted to a drawn table says about new rows of known components."""
+    X, _ = world.draw(n_rows, rng)
+    known, new = world.draw(n_rows, rng), world.draw(_TESTED_ROWS, rng)
+    with warnings.catch_warnings():
+        # They would be about data that nobody has given.
+        warnings.simplefilter("ignore")
+        model.fit(X)
+    shared = shared_mass(known[1], len(world.weights), _pignistic(model, known[0]))
+    clusters = matched_clusters(shared)
+    return right_probabilities(_pignistic(model, new[0]), clusters[new[1]])
+
+
+def _aligned(
+    pignistic: Array, groups: NDArray[np.intp], n_groups: int, per_cluster: int
+) -> tuple[NDArray[np.intp], Array]:
+    """The cluster of each group by some rows, and its probabilities for the others.
+
+    The rows must be in random order: the first ones find out which group is which
+    cluster, so that what they say is known before the others are looked at.
+    """
+    n_first = min(len(groups) // 2, per_cluster * pignistic.shape[1])
+    first, others = slice(n_first), slice(n_first, None)
+    clusters = matched_clusters(shared_mass(groups[first], n_groups, pignistic[first]))
+    found = right_probabilities(pignistic[others], clusters[groups[others]])
+    return clusters, found
+
+
+def _known_classes(
+    labels: ArrayLike, n_rows: int
+) -> tuple[list[Any], NDArray[np.intp]]:
+    """The classes as plain values, and the number of each row's, -1 if not known."""
+    values = np.asarray(labels)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"labels must have shape ({n_rows},), one label for each row of X, got "
+            f"shape {values.shape}"
+        )
+    if values.dtype.kind == "O" and all(isinstance(each, str) for each in values):
+        values = values.astype(str)
+    if values.dtype.kind == "f" and (values == np.round(values)).all():
+        values = values.astype(np.int64)
+    if values.dtype.kind not in "iuU":
+        raise ValueError(
+            "labels must be integers, -1 where they are not known, or strings, '' "
+            f"where they are not known, got an array of {values.dtype}"
+        )
+    is_known = values != ("" if values.dtype.kind == "U" else -1)
+    classes, numbers = np.unique(values[is_known], return_inverse=True)
+    groups = np.full(n_rows, -1, dtype=np.intp)
+    groups[is_known] = numbers
+    return classes.tolist(), groups
+
+
+def _parted(rows: Rows, n_rows: int, target: str) -> tuple[Rows, Rows]:
+    """Rows to fit the model to, ascending, and those that remain to calibrate it."""
+    if target == "replicate":
+        n_fitted = round(_REFIT_SHARE * n_rows)
+        return np.sort(rows[:n_fitted]), rows[n_fitted:]
+    # Where most rows have labels, half of all rows remain for the fit.
+    rows = rows[: max(n_rows // 2, 1)]
+    is_fitted = np.ones(n_rows, dtype=bool)
+    is_fitted[rows] = False
+    return np.flatnonzero(is_fitted), rows
+
+
+def _check_new(estimator: BaseCredalClusterer, X: Any, target: str) -> None:
+    """Refuse rows of the fit, about which a model is surer than about others."""
+    assert estimator._remembered is not None
+    rows = estimator._validate(X, reset=False, ensure_min_samples=1)
+    n_known = estimator._remembered.n_among(rows)
+    if n_known:
+        raise ValueError(
+            f"X must hold new rows for target={target!r}, but about {n_known} of "
+            f"{len(rows)} are among those that the model was fitted to: give others, "
+            "or refit=True to fit the model without them"
+        )
+
+
+def _n_fitted(estimator: BaseCredalClusterer, default: int) -> int:
+    """Rows that an estimator was fitted to, if it knows."""
+    partition = getattr(estimator, "partition_", None)
+    return default if partition is None else len(partition)
+
+
+def _unfitted(
+    estimator: BaseCredalClusterer, rng: np.random.RandomState
+) -> BaseCredalClusterer:
+    """The same method with another seed, in silence."""
+    seed = rng.randint(np.iinfo(np.int32).max)
+    return clone(estimator).set_params(random_state=seed, verbose=0)
+
+
+def _blocks(X: Any) -> list[Any]:
+    n_rows = X.shape[0]
+    starts = range(0, n_rows, _BLOCK_ROWS)
+    return [
+        _safe_indexing(X, np.arange(start, min(start + _BLOCK_ROWS, n_rows)))
+        for start in starts
+    ]
+
+
+def _pignistic(estimator: BaseCredalClusterer, X: Any) -> Array:
+    """Probabilities of the clusters, some rows at a time."""
+    return np.concatenate([estimator.predict_proba(block) for block in _blocks(X)])
