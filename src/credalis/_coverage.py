@@ -11,7 +11,8 @@ References
 ----------
 V. Vovk, A. Gammerman and G. Shafer (2005), Algorithmic learning in a random world,
 Springer. S. Bates et al. (2023), Testing for outliers with conformal p-values, Annals
-of Statistics 51, 149-178.
+of Statistics 51, 149-178. A. N. Angelopoulos et al. (2024), Conformal risk control,
+International Conference on Learning Representations.
 """
 
 from collections.abc import Sequence
@@ -159,25 +160,30 @@ def check_level(value: object) -> float:
 
 
 def conformal_thresholds(probabilities: Array) -> tuple[Array, Array]:
-    """Levels k / (n + 1), and the k-th largest probability as the threshold of each.
+    """Levels k / (K (n + 1)), and the k-th largest probability as their thresholds.
+
+    Where each row has K answers that may be right, the level is the mean probability
+    that the set holds one of them (conformal risk control).
 
     Parameters
     ----------
-    probabilities : array of shape (n_rows,)
+    probabilities : array of shape (n_rows,) or (n_rows, n_answers)
         Pignistic probability of the right cluster; negative for rows without one.
 
     Returns
     -------
-    levels, thresholds : arrays of shape (min(n_rows, 1000),)
-        Of many rows some levels are kept; a level between two of them takes the
-        threshold of the higher one, which covers more.
+    levels, thresholds : arrays of shape (min(n_rows * n_answers, 1000),)
+        Of many levels some are kept; one between two of them takes the threshold of the
+        higher one, which covers more.
     """
-    n = len(probabilities)
-    ranks = np.arange(1, n + 1)
-    if n > _MAX_THRESHOLDS:
-        ranks = np.unique(np.ceil(np.linspace(1, n, _MAX_THRESHOLDS)).astype(np.intp))
-    descending = np.sort(probabilities)[::-1]
-    return ranks / (n + 1), descending[ranks - 1]
+    n_values = probabilities.size
+    n_answers = n_values // len(probabilities)
+    ranks = np.arange(1, n_values + 1)
+    if n_values > _MAX_THRESHOLDS:
+        steps = np.linspace(1, n_values, _MAX_THRESHOLDS)
+        ranks = np.unique(np.ceil(steps).astype(np.intp))
+    descending = np.sort(probabilities, axis=None)[::-1]
+    return ranks / (n_answers * (len(probabilities) + 1)), descending[ranks - 1]
 
 
 def most_cautious(

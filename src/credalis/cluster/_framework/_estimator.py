@@ -276,7 +276,7 @@ class BaseCredalClusterer(
         labels: ArrayLike | None = None,
         *,
         refit: bool = False,
-        n_simulations: int = 5,
+        n_refits: int = 5,
     ) -> Self:
         """Find the thresholds of `predict_sets`, so that sets have a level.
 
@@ -294,7 +294,8 @@ class BaseCredalClusterer(
             What the set of a new row shall hold. "labels": the cluster of its true
             class; it needs 60 to 120 labels, some of which find out which class is
             which cluster. "replicate": the cluster in which an independent clustering
-            puts it, made by the same method from half of X. "model": the component of
+            by the same method puts it; some are made of parts of X, and
+            compared on a third of X that is in none of them. "model": the component of
             the row if the data came from a mixture of Gaussian or of t distributions
             with as many components as there are clusters, an estimate by refits to
             drawn data, of which the more cautious kind counts; no guarantee.
@@ -305,17 +306,17 @@ class BaseCredalClusterer(
             Whether X are all rows, of which some shall be kept from the fit: the model
             is fitted again, to the rows without labels, or for the target "replicate"
             to 40 % of all. Labels and pairs that fit was given are not given again.
-        n_simulations : int, default=5
-            For the target "model", data sets that are drawn from each of two mixtures.
+        n_refits : int, default=5
+            For the target "replicate", clusterings that are made of parts of X; for
+            "model", data sets that are drawn from each of two mixtures and clustered.
 
         Returns
         -------
         self
         """
-        check_is_fitted(self)
-        found = calibration_of(
-            self, X, target, labels, refit=refit, n_simulations=n_simulations
-        )
+        if not refit:
+            check_is_fitted(self)
+        found = calibration_of(self, X, target, labels, refit=refit, n_refits=n_refits)
         store_calibration(self, found)
         return self
 

@@ -33,17 +33,20 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Rows that find out which group is which cluster, for each cluster; the rest of at
-# least half of the rows calibrates. Labels are dear, other rows are not.
+# Labels that find out which class is which cluster, for each cluster; the rest, at
+# least half of them, calibrates.
 _LABELS_PER_CLUSTER = 10
-_ROWS_PER_CLUSTER = 50
+
+# For a replication, share of the rows that calibrate, and share of the others that a
+# clustering is made of: halves of the same rows differ as much as two data sets do.
+_CALIBRATING_SHARE = 1 / 3
+_CLUSTERED_SHARE = 1 / 2
 
 # Fewer rows say nothing even about moderate levels.
 _MIN_LABELS = 20
 _MIN_ROWS = 60
 
-# Share of the rows that the model is refitted to for a replication; as many for the
-# other clustering, the rest calibrates.
+# Share of the rows that the model is refitted to for a replication.
 _REFIT_SHARE = 0.4
 
 # Rows of a simulation at most, and new rows of it that are looked at.
@@ -109,12 +112,12 @@ def check_calibration(
     target: str,
     labels: ArrayLike | None,
     refit: bool,
-    n_simulations: int,
+    n_refits: int,
 ) -> None:
     """Refuse what does not go together, before any work."""
     check_choice("target", target, TARGETS)
     check_flag("refit", refit)
-    check_integer("n_simulations", n_simulations, at_least=1)
+    check_integer("n_refits", n_refits, at_least=1)
     if hasattr(X, "__dask_graph__"):
         raise ValueError(
             "X must not be a Dask collection for calibrate, which needs a few hundred "
@@ -150,17 +153,17 @@ def calibration_of(
     labels: ArrayLike | None,
     *,
     refit: bool,
-    n_simulations: int,
+    n_refits: int,
 ) -> CoverageCalibration:
     """The thresholds of a fitted estimator; with ``refit`` it is fitted again before.
 
     Parameters are those of `BaseCredalClusterer.calibrate`.
     """
-    check_calibration(estimator, X, target, labels, refit, n_simulations)
+    check_calibration(estimator, X, target, labels, refit, n_refits)
     X = X if hasattr(X, "shape") else np.asarray(X)
     rng = check_random_state(estimator.random_state)
     if target == "model":
-        return _simulated(estimator, X, n_simulations, rng)
+        return _simulated(estimator, X, n_refits, rng)
     classes: list[Any] = []
     rows = np.arange(len(X))
     if target == "labels":
@@ -174,7 +177,7 @@ def calibration_of(
     elif estimator._remembered is not None:
         _check_new(estimator, _safe_indexing(X, rows), target)
     if target == "replicate":
-        return _replicated(estimator, X, rows, rng)
+        return _replicated(estimator, X, rows, n_refits, rng)
     return _labelled(estimator, _safe_indexing(X, rows), groups[rows], classes)
 
 
@@ -197,9 +200,13 @@ def _labelled(
             f"labels must be known for at least {_MIN_LABELS} rows, better for 60 to "
             f"120, got {len(groups)}"
         )
-    clusters, probabilities = _aligned(
-        _pignistic(estimator, X), groups, len(classes), _LABELS_PER_CLUSTER
-    )
+    pignistic = _pignistic(estimator, X)
+    # The first rows say which class is which cluster, before the others are looked at.
+    n_first = min(len(groups) // 2, _LABELS_PER_CLUSTER * n_clusters)
+    shared = shared_mass(groups[:n_first], len(classes), pignistic[:n_first])
+    clusters = matched_clusters(shared)
+    right = clusters[groups[n_first:]]
+    probabilities = right_probabilities(pignistic[n_first:], right)
     names = dict(zip(clusters.tolist(), classes, strict=True))
     return CoverageCalibration(
         "labels",
@@ -211,37 +218,58 @@ def _labelled(
 
 
 def _replicated(
-    estimator: BaseCredalClusterer, X: Any, rows: Rows, rng: np.random.RandomState
+    estimator: BaseCredalClusterer,
+    X: Any,
+    rows: Rows,
+    n_refits: int,
+    rng: np.random.RandomState,
 ) -> CoverageCalibration:
-    """Thresholds that cover what a second clustering of other rows says."""
+    """Thresholds that cover what clusterings of other rows say."""
     if len(rows) < _MIN_ROWS:
         raise ValueError(
             f"X must have at least {_MIN_ROWS} rows for target='replicate', got "
             f"{len(rows)}"
         )
-    # As many rows as the model was fitted to, if they leave half for the rest.
-    second = rows[: min(len(rows) // 2, _n_fitted(estimator, len(rows)))]
-    third = _safe_indexing(X, rows[len(second) :])
-    other = _unfitted(estimator, rng).fit(_safe_indexing(X, second))
-    groups = np.concatenate([other.predict(block) for block in _blocks(third)])
-    _, probabilities = _aligned(
-        _pignistic(estimator, third),
-        groups,
-        other.focal_sets_.n_clusters,
-        _ROWS_PER_CLUSTER,
-    )
+    n_new = round(_CALIBRATING_SHARE * len(rows))
+    new = _safe_indexing(X, rows[:n_new])
+    others = rows[n_new:]
+    pignistic = _pignistic(estimator, new)
+    found = []
+    for _ in range(n_refits):
+        part = rng.permutation(others)[: round(_CLUSTERED_SHARE * len(others))]
+        found.append(_second_probabilities(estimator, X, part, new, pignistic, rng))
     return CoverageCalibration(
         "replicate",
         estimator.focal_sets_.n_clusters,
-        len(probabilities),
-        *conformal_thresholds(probabilities),
+        n_new,
+        *conformal_thresholds(np.stack(found, axis=1)),
     )
+
+
+def _second_probabilities(
+    estimator: BaseCredalClusterer,
+    X: Any,
+    rows: Rows,
+    new: Any,
+    pignistic: Array,
+    rng: np.random.RandomState,
+) -> Array:
+    """Probability that a model gives to what a clustering of other rows says."""
+    known = _safe_indexing(X, np.sort(rows))
+    other = _unfitted(estimator, rng).fit(known)
+    # Aligned on the rows that it was made from: the new ones stay untouched.
+    shared = shared_mass(
+        _labels(other, known),
+        other.focal_sets_.n_clusters,
+        _pignistic(estimator, known),
+    )
+    return right_probabilities(pignistic, matched_clusters(shared)[_labels(other, new)])
 
 
 def _simulated(
     estimator: BaseCredalClusterer,
     X: Any,
-    n_simulations: int,
+    n_refits: int,
     rng: np.random.RandomState,
 ) -> CoverageCalibration:
     """Thresholds that cover the components of mixtures, the lower one of two worlds."""
@@ -258,7 +286,7 @@ def _simulated(
     for world in fitted_worlds(rows, n_clusters, rng):
         found = [
             _component_probabilities(_unfitted(estimator, rng), world, n_rows, rng)
-            for _ in range(n_simulations)
+            for _ in range(n_refits)
         ]
         tables.append(conformal_thresholds(np.concatenate(found)))
     return CoverageCalibration("model", n_clusters, n_rows, *most_cautious(tables))
@@ -277,21 +305,6 @@ def _component_probabilities(
     shared = shared_mass(known[1], len(world.weights), _pignistic(model, known[0]))
     clusters = matched_clusters(shared)
     return right_probabilities(_pignistic(model, new[0]), clusters[new[1]])
-
-
-def _aligned(
-    pignistic: Array, groups: NDArray[np.intp], n_groups: int, per_cluster: int
-) -> tuple[NDArray[np.intp], Array]:
-    """The cluster of each group by some rows, and its probabilities for the others.
-
-    The rows must be in random order: the first ones find out which group is which
-    cluster, so that what they say is known before the others are looked at.
-    """
-    n_first = min(len(groups) // 2, per_cluster * pignistic.shape[1])
-    first, others = slice(n_first), slice(n_first, None)
-    clusters = matched_clusters(shared_mass(groups[first], n_groups, pignistic[first]))
-    found = right_probabilities(pignistic[others], clusters[groups[others]])
-    return clusters, found
 
 
 def _known_classes(
@@ -345,12 +358,6 @@ def _check_new(estimator: BaseCredalClusterer, X: Any, target: str) -> None:
         )
 
 
-def _n_fitted(estimator: BaseCredalClusterer, default: int) -> int:
-    """Rows that an estimator was fitted to, if it knows."""
-    partition = getattr(estimator, "partition_", None)
-    return default if partition is None else len(partition)
-
-
 def _unfitted(
     estimator: BaseCredalClusterer, rng: np.random.RandomState
 ) -> BaseCredalClusterer:
@@ -366,6 +373,11 @@ def _blocks(X: Any) -> list[Any]:
         _safe_indexing(X, np.arange(start, min(start + _BLOCK_ROWS, n_rows)))
         for start in starts
     ]
+
+
+def _labels(estimator: BaseCredalClusterer, X: Any) -> NDArray[np.intp]:
+    """Clusters of the rows, some of them at a time."""
+    return np.concatenate([estimator.predict(block) for block in _blocks(X)])
 
 
 def _pignistic(estimator: BaseCredalClusterer, X: Any) -> Array:
