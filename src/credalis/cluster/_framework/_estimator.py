@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -223,11 +223,7 @@ class BaseCredalClusterer(
         """
         check_is_fitted(self)
         if not hasattr(self, "reference_"):
-            raise ValueError(
-                f"{type(self).__name__} must be fitted with empty_set='novelty' and "
-                "with ∅ among its focal sets for outlier_p_values, got "
-                f"empty_set={self._parameter('empty_set')!r}"
-            )
+            self._refuse_p_values()
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
             return self._p_values(X)
@@ -515,6 +511,25 @@ class BaseCredalClusterer(
         return resolved_focal_sets(self._parameter("focal_sets"), n_clusters)
 
     # What ∅ stands for.
+
+    def _refuse_p_values(self) -> NoReturn:
+        """Say what to do for p-values of outliers."""
+        name = type(self).__name__
+        if "empty_set" not in self.get_params(deep=False):
+            able = [
+                cls.__name__
+                for cls in _registry.estimator_classes()
+                if "empty_set" in cls().get_params(deep=False)
+            ]
+            raise ValueError(
+                f"{name} must not be asked for p-values of outliers, it has none: use "
+                f"{' or '.join(able)} with empty_set='novelty'"
+            )
+        raise ValueError(
+            f"{name} must be fitted with empty_set='novelty' and with ∅ among its "
+            "focal sets for p-values of outliers, got "
+            f"empty_set={self._parameter('empty_set')!r}"
+        )
 
     @property
     def _reports_novelty(self) -> bool:

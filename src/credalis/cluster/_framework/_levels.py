@@ -87,13 +87,14 @@ class RememberedRows:
 
     def n_among(self, X: Array) -> int:
         """About how many rows of X are rows of the fit; 0 if rows often repeat."""
-        prints = _fingerprints(X)
+        # More than enough, and in no order.
+        prints = _fingerprints(X[:_MAX_REMEMBERED])
         distinct = np.unique(prints)
         if 1 - len(distinct) / len(prints) > _NO_COINCIDENCE:
             return 0
-        n_found = np.isin(distinct, self.prints, assume_unique=True).sum() / self.share
-        is_coincidence = n_found <= _NO_COINCIDENCE * len(prints)
-        return 0 if is_coincidence else min(len(X), round(n_found))
+        n_equal = np.isin(distinct, self.prints, assume_unique=True).sum()
+        share = n_equal / self.share / len(prints)
+        return 0 if share <= _NO_COINCIDENCE else round(min(share, 1) * len(X))
 
 
 def _fingerprints(X: Array) -> NDArray[np.uint64]:
@@ -106,13 +107,49 @@ def _fingerprints(X: Array) -> NDArray[np.uint64]:
     return (mixed * (2 * factors.astype(np.uint64) + np.uint64(1))).sum(axis=1)
 
 
-def check_calibration(
+def calibration_of(
     estimator: BaseCredalClusterer,
     X: Any,
     target: str,
     labels: ArrayLike | None,
+    *,
     refit: bool,
     n_refits: int,
+) -> CoverageCalibration:
+    """The thresholds of a fitted estimator; with ``refit`` it is fitted again before.
+
+    Parameters are those of `BaseCredalClusterer.calibrate`.
+    """
+    _check_arguments(X, target, labels, refit, n_refits)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if refit or target != "labels":
+        _check_repeatable(estimator, X, target)
+    rng = check_random_state(estimator.random_state)
+    if target == "model":
+        return _simulated(estimator, X, n_refits, rng)
+    rows = np.arange(X.shape[0])
+    groups: NDArray[np.intp] | None = None
+    classes: list[Any] = []
+    if labels is not None:
+        classes, groups = _known_classes(labels, len(rows))
+        rows = np.flatnonzero(groups >= 0)
+    rows = rng.permutation(rows)
+    if refit:
+        n_clusters = estimator._parameter("n_clusters")
+        if isinstance(n_clusters, int):
+            # Before the model that is there is lost.
+            _check_classes(classes, n_clusters)
+        fitted, rows = _parted(rows, X.shape[0], target)
+        estimator.fit(_safe_indexing(X, fitted))
+    elif estimator._remembered is not None:
+        _check_new(estimator, _safe_indexing(X, rows), target)
+    if groups is None:
+        return _replicated(estimator, X, rows, n_refits, rng)
+    return _labelled(estimator, _safe_indexing(X, rows), groups[rows], classes)
+
+
+def _check_arguments(
+    X: Any, target: str, labels: ArrayLike | None, refit: bool, n_refits: int
 ) -> None:
     """Refuse what does not go together, before any work."""
     check_choice("target", target, TARGETS)
@@ -133,52 +170,29 @@ def check_calibration(
         raise ValueError(
             "refit must be False for target='model', which may use the rows of the fit"
         )
-    if target == "labels" and not refit:
-        return
-    if estimator._is_precomputed or getattr(
-        estimator, "has_given_dissimilarities_", False
-    ):
-        what = "refit" if target == "labels" else f"target={target!r}"
+
+
+def _check_repeatable(estimator: BaseCredalClusterer, X: Any, target: str) -> None:
+    """Refuse a method that cannot be applied to other rows as it stands."""
+    name = type(estimator).__name__
+    what = "refit=True" if target == "labels" else f"target={target!r}"
+    if target != "labels" and X.shape[0] < _MIN_ROWS:
         raise ValueError(
-            f"{what} needs {type(estimator).__name__} to be fitted to attributes alone,"
-            " because parts of the rows are clustered again; with dissimilarities use "
-            "target='labels' and new rows"
+            f"X must have at least {_MIN_ROWS} rows for {what}, got {X.shape[0]}"
         )
-
-
-def calibration_of(
-    estimator: BaseCredalClusterer,
-    X: Any,
-    target: str,
-    labels: ArrayLike | None,
-    *,
-    refit: bool,
-    n_refits: int,
-) -> CoverageCalibration:
-    """The thresholds of a fitted estimator; with ``refit`` it is fitted again before.
-
-    Parameters are those of `BaseCredalClusterer.calibrate`.
-    """
-    check_calibration(estimator, X, target, labels, refit, n_refits)
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    rng = check_random_state(estimator.random_state)
-    if target == "model":
-        return _simulated(estimator, X, n_refits, rng)
-    classes: list[Any] = []
-    rows = np.arange(len(X))
-    if target == "labels":
-        assert labels is not None
-        classes, groups = _known_classes(labels, len(X))
-        rows = np.flatnonzero(groups >= 0)
-    rows = rng.permutation(rows)
-    if refit:
-        fitted, rows = _parted(rows, len(X), target)
-        estimator.fit(_safe_indexing(X, fitted))
-    elif estimator._remembered is not None:
-        _check_new(estimator, _safe_indexing(X, rows), target)
-    if target == "replicate":
-        return _replicated(estimator, X, rows, n_refits, rng)
-    return _labelled(estimator, _safe_indexing(X, rows), groups[rows], classes)
+    has_own = getattr(estimator, "has_given_dissimilarities_", False)
+    if estimator._is_precomputed or has_own:
+        raise ValueError(
+            f"{what} needs {name} to be fitted to attributes alone, because other rows "
+            "are clustered again: with dissimilarities use target='labels' and new rows"
+        )
+    init = estimator._parameter("init")
+    prototypes = (estimator._parameter("n_clusters"), *X.shape[1:])
+    if init is not None and not isinstance(init, str) and np.shape(init) != prototypes:
+        raise ValueError(
+            f"{what} needs a start of {name} that makes sense for other rows, got an "
+            "init about the rows of the fit"
+        )
 
 
 def _labelled(
@@ -189,17 +203,7 @@ def _labelled(
 ) -> CoverageCalibration:
     """Thresholds that cover the clusters of the true classes; rows in random order."""
     n_clusters = estimator.focal_sets_.n_clusters
-    if len(classes) > n_clusters:
-        raise ValueError(
-            f"labels must have at most as many classes as there are clusters, got "
-            f"{len(classes)} classes and {n_clusters} clusters: a class without a "
-            "cluster cannot be covered. Fit with more clusters, or merge classes"
-        )
-    if len(groups) < _MIN_LABELS:
-        raise ValueError(
-            f"labels must be known for at least {_MIN_LABELS} rows, better for 60 to "
-            f"120, got {len(groups)}"
-        )
+    _check_classes(classes, n_clusters)
     pignistic = _pignistic(estimator, X)
     # The first rows say which class is which cluster, before the others are looked at.
     n_first = min(len(groups) // 2, _LABELS_PER_CLUSTER * n_clusters)
@@ -225,11 +229,6 @@ def _replicated(
     rng: np.random.RandomState,
 ) -> CoverageCalibration:
     """Thresholds that cover what clusterings of other rows say."""
-    if len(rows) < _MIN_ROWS:
-        raise ValueError(
-            f"X must have at least {_MIN_ROWS} rows for target='replicate', got "
-            f"{len(rows)}"
-        )
     n_new = round(_CALIBRATING_SHARE * len(rows))
     new = _safe_indexing(X, rows[:n_new])
     others = rows[n_new:]
@@ -276,10 +275,6 @@ def _simulated(
     n_clusters = estimator.focal_sets_.n_clusters
     rows = estimator._validate(X, reset=False)
     n_rows = min(len(rows), _SIMULATED_ROWS)
-    if n_rows < _MIN_ROWS:
-        raise ValueError(
-            f"X must have at least {_MIN_ROWS} rows for target='model', got {n_rows}"
-        )
     if len(rows) > n_rows:
         rows = rows[rng.choice(len(rows), n_rows, replace=False)]
     tables = []
@@ -307,6 +302,15 @@ def _component_probabilities(
     return right_probabilities(_pignistic(model, new[0]), clusters[new[1]])
 
 
+def _check_classes(classes: list[Any], n_clusters: int) -> None:
+    if len(classes) > n_clusters:
+        raise ValueError(
+            "labels must have at most as many classes as there are clusters, got "
+            f"{len(classes)} classes and {n_clusters} clusters: a class without a "
+            "cluster cannot be covered. Fit with more clusters, or merge classes"
+        )
+
+
 def _known_classes(
     labels: ArrayLike, n_rows: int
 ) -> tuple[list[Any], NDArray[np.intp]]:
@@ -328,6 +332,11 @@ def _known_classes(
         )
     is_known = values != ("" if values.dtype.kind == "U" else -1)
     classes, numbers = np.unique(values[is_known], return_inverse=True)
+    if len(numbers) < _MIN_LABELS:
+        raise ValueError(
+            f"labels must be known for at least {_MIN_LABELS} rows, better for 60 to "
+            f"120, got {len(numbers)}"
+        )
     groups = np.full(n_rows, -1, dtype=np.intp)
     groups[is_known] = numbers
     return classes.tolist(), groups

@@ -66,8 +66,9 @@ def coverage_text(subject: Subject, level: float | None) -> str:
         return ""
     level = DEFAULT_LEVEL if level is None else level
     sets = subject.partition.decide("coverage", level=level, calibration=calibration)
-    head, *rest = coverage_lines(set_sizes(sets), level, calibration)
-    return plain(". ".join([head[0].upper() + head[1:], *rest]), _MAX_WORDS_LENGTH)
+    lines = coverage_lines(set_sizes(sets), level, calibration)
+    sentences = (line[0].upper() + line[1:] for line in lines)
+    return plain(". ".join(sentences), _MAX_WORDS_LENGTH)
 
 
 @dataclass(frozen=True)
