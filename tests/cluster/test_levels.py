@@ -133,10 +133,8 @@ class TestModel:
         X, y = data
         own.calibrate(X[:300], "model", n_refits=2)
         assert own.calibration_.assumption.startswith("An estimate, not a guarantee")
-        labels = own.predict(X[600:])
-        clusters = np.array(
-            [np.bincount(labels[y[600:] == k]).argmax() for k in range(3)]
-        )
+        labels, y = own.predict(X[600:]), y[600:]
+        found = [np.bincount(labels[y == k]).argmax() for k in range(3)]
         sets = own.predict_sets(X[600:], 0.9)
         assert sets[np.arange(300), np.array(found)[y]].mean() > 0.85
 
@@ -261,7 +259,7 @@ class TestLife:
 class TestOutliers:
     @pytest.fixture(scope="class")
     def network(self, data):
-        model = NNEVCLUS(3, empty_set="novelty", n_init=1, max_iter=50, random_state=0)
+        model = NNEVCLUS(3, empty_set="novelty", n_init=1, random_state=0)
         return model.fit(data[0][:600])
 
     def test_about_the_asked_share_of_ordinary_rows_is_flagged(self, data, network):

@@ -26,6 +26,7 @@ from credalis._coverage import (
     shared_mass,
 )
 from credalis._worlds import fitted_worlds
+from credalis.partition import CredalPartition
 
 if TYPE_CHECKING:
     from credalis.cluster._framework._estimator import BaseCredalClusterer
@@ -188,7 +189,10 @@ def _check_repeatable(estimator: BaseCredalClusterer, X: Any, target: str) -> No
         )
     init = estimator._parameter("init")
     prototypes = (estimator._parameter("n_clusters"), *X.shape[1:])
-    if init is not None and not isinstance(init, str) and np.shape(init) != prototypes:
+    is_about_rows = isinstance(init, CredalPartition) or not (
+        init is None or isinstance(init, str) or np.shape(init) == prototypes
+    )
+    if is_about_rows:
         raise ValueError(
             f"{what} needs a start of {name} that makes sense for other rows, got an "
             "init about the rows of the fit"
