@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
 
 from credalis import ECM, EVCLUS, NNEVCLUS, CredalPartition, EkNNclus, load
-from credalis.cluster._framework._levels import RememberedRows
+from credalis.cluster._framework._fit import RememberedRows
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +29,12 @@ def model(data):
 @pytest.fixture
 def own(model):
     return pickle.loads(pickle.dumps(model))
+
+
+@pytest.fixture(scope="module")
+def network(data):
+    model = NNEVCLUS(3, empty_set="novelty", n_init=1, random_state=0)
+    return model.fit(data[0][:600])
 
 
 class TestLabels:
@@ -257,11 +263,6 @@ class TestLife:
 
 
 class TestOutliers:
-    @pytest.fixture(scope="class")
-    def network(self, data):
-        model = NNEVCLUS(3, empty_set="novelty", n_init=1, random_state=0)
-        return model.fit(data[0][:600])
-
     def test_about_the_asked_share_of_ordinary_rows_is_flagged(self, data, network):
         rows = data[0][600:]
         p_values = network.outlier_p_values(rows)

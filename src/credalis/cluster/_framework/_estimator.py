@@ -38,12 +38,13 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework import _registry
 from credalis.cluster._framework._fit import (
     Outcome,
+    RememberedRows,
     fit,
     fitted_attributes,
     set_fitted,
     store_calibration,
 )
-from credalis.cluster._framework._levels import RememberedRows, calibration_of
+from credalis.cluster._framework._levels import calibration_of
 from credalis.cluster._framework._solution import Solution, one_thread
 from credalis.cluster._inputs._scale import count_distinct
 from credalis.partition import CredalPartition, uncopied_partition

@@ -1,13 +1,12 @@
 """Thresholds of a fitted model for sets of clusters with a level.
 
-They come from labelled rows, from another clustering of other rows, or from data drawn
-from mixtures; `credalis._coverage` has the mathematics.
+They come from labelled rows, from clusterings of other rows, or from data drawn from
+mixtures; `credalis._coverage` has the mathematics.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +38,7 @@ Rows = NDArray[np.intp]
 _LABELS_PER_CLUSTER = 10
 
 # For a replication, share of the rows that calibrate, and share of the others that a
-# clustering is made of: halves of the same rows differ as much as two data sets do.
+# clustering is made of: no more than half, so that clusterings differ.
 _CALIBRATING_SHARE = 1 / 3
 _CLUSTERED_SHARE = 1 / 2
 
@@ -56,56 +55,6 @@ _TESTED_ROWS = 500
 
 # Rows whose masses are computed together.
 _BLOCK_ROWS = 2**16
-
-# Rows of a fit that are remembered.
-_MAX_REMEMBERED = 2**17
-# Share of rows that must be remembered ones to be no coincidence, and share of rows
-# that are equal to each other from which on equal rows mean nothing.
-_NO_COINCIDENCE = 0.05
-
-
-@dataclass(frozen=True, eq=False)
-class RememberedRows:
-    """Fingerprints of rows that a model was fitted to.
-
-    Attributes
-    ----------
-    prints : array of uint64, ascending
-        One number for each row.
-    share : float
-        Of all rows of the fit, those that are remembered.
-    """
-
-    prints: NDArray[np.uint64]
-    share: float
-
-    @classmethod
-    def of(cls, X: Array, n_rows: int | None = None) -> RememberedRows:
-        """What is remembered of a fit to X, or to more rows of which X is a sample."""
-        kept = X[:: -(-len(X) // _MAX_REMEMBERED)]
-        total = max(len(X), n_rows or 0)
-        return cls(np.unique(_fingerprints(kept)), len(kept) / total)
-
-    def n_among(self, X: Array) -> int:
-        """About how many rows of X are rows of the fit; 0 if rows often repeat."""
-        # More than enough, and in no order.
-        prints = _fingerprints(X[:_MAX_REMEMBERED])
-        distinct = np.unique(prints)
-        if 1 - len(distinct) / len(prints) > _NO_COINCIDENCE:
-            return 0
-        n_equal = np.isin(distinct, self.prints, assume_unique=True).sum()
-        share = n_equal / self.share / len(prints)
-        return 0 if share <= _NO_COINCIDENCE else round(min(share, 1) * len(X))
-
-
-def _fingerprints(X: Array) -> NDArray[np.uint64]:
-    """A number for each row: equal rows have equal ones, others hardly ever."""
-    factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.int64)
-    # Adding zero makes -0.0 and 0.0 the same.
-    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)
-    mixed = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(29)
-    return (mixed * (2 * factors.astype(np.uint64) + np.uint64(1))).sum(axis=1)
 
 
 def calibration_of(
