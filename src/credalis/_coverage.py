@@ -46,11 +46,12 @@ _ASSUMPTIONS = {
         "promised for single rows, nor within each cluster."
     ),
     "replicate": (
-        "The set of a new row holds the cluster in which an independent clustering of "
-        "other data by the same method puts it, with the asked probability, on "
-        "average over rows, if new rows come from where the {n_rows} rows of the "
-        "calibration come from. This is about repeatability: what both clusterings "
-        "get wrong is not seen."
+        "The set of a new row holds the cluster in which another clustering by the "
+        "same method puts it, with the asked probability, on average over rows and "
+        "over the clusterings that were made for this, and about so for clusterings "
+        "of further data, if new rows come from where the {n_rows} rows of the "
+        "calibration come from. This is about repeatability: what all clusterings get "
+        "wrong is not seen."
     ),
     "model": (
         "An estimate, not a guarantee: if the data came from the mixtures of Gaussian "
