@@ -2,9 +2,13 @@
 
 __all__ = [
     "CollapseWarning",
+    "ContrastWarning",
+    "EmptyClusterWarning",
     "ExperimentalWarning",
     "InvalidMassError",
+    "MergedClustersWarning",
     "OutlierWarning",
+    "UnitsWarning",
 ]
 
 
@@ -16,9 +20,25 @@ class CollapseWarning(UserWarning):
     """The prototypes of different clusters have become the same point."""
 
 
+class ContrastWarning(UserWarning):
+    """Nearly all dissimilarities of the objects are equal."""
+
+
+class EmptyClusterWarning(UserWarning):
+    """Some clusters are the most plausible one of no object."""
+
+
 class ExperimentalWarning(UserWarning):
     """A method rests on formulas that could not be confirmed."""
 
 
+class MergedClustersWarning(UserWarning):
+    """A cluster holds groups with a gap between them, which k-means tells apart."""
+
+
 class OutlierWarning(UserWarning):
-    """More than half of the objects were declared outliers."""
+    """More objects were declared outliers than can be."""
+
+
+class UnitsWarning(UserWarning):
+    """The columns have such different spreads that some do not count."""

@@ -140,6 +140,8 @@ class BaseCredalClusterer(
     _chooses_max_iter: ClassVar[bool] = False
     # What ∅ may stand for.
     _empty_sets: ClassVar[tuple[str, ...]] = ("stress", "novelty")
+    # Whether the result depends on the units of the columns; a `metric` says more.
+    _depends_on_units: ClassVar[bool] = True
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
     _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
@@ -333,8 +335,8 @@ class BaseCredalClusterer(
         """What all starts share: the data, and parameters that depend on it."""
         return X
 
-    def _check_solution(self, data: Any, solution: Any) -> None:
-        """Warn of a solution that is not what the user hopes for."""
+    def _check_solution(self, data: Any, solution: Any) -> bool | None:
+        """Warn of a solution that is not what the user hopes for; true if it has."""
 
     def _has_fixed_order(self, data: Any) -> bool:
         """Whether the user has fixed which cluster has which number."""
@@ -434,6 +436,14 @@ class BaseCredalClusterer(
 
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
+
+    @property
+    def _start_advice(self) -> str:
+        """What to do about clusters that were lost."""
+        return (
+            "ask for fewer clusters, raise n_init, or try other methods "
+            "(credalis.compare)"
+        )
 
     @property
     def _detects_novelties(self) -> bool:

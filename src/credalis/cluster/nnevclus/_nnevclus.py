@@ -223,7 +223,9 @@ default="random"
     _reads_blocks = True
     _reads_partitions = True
     _chooses_max_iter = True
-    _outlier_advice = "increase dissimilarity_quantile"
+    _outlier_advice = (
+        "set empty_set='novelty', with which only objects unlike all others are"
+    )
 
     weights_: Any
     scale_: float
@@ -462,6 +464,12 @@ default="random"
     @property
     def _detects_novelties(self) -> bool:
         return self.empty_set == "novelty" or self.novelty_detector is not None
+
+    @property
+    def _start_advice(self) -> str:
+        if isinstance(self.init, str) and self.init == "auto":
+            return super()._start_advice
+        return "set init='auto', which starts from the clusters of k-means"
 
     def _reference_of(
         self, X: NDArray[np.float64], rng: np.random.RandomState

@@ -263,8 +263,8 @@ default="k-medoids"
             report=report,
         )
 
-    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> None:
-        warn_of_collapse(self, *self._descent.separation(problem, solution))
+    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> bool:
+        return warn_of_collapse(self, *self._descent.separation(problem, solution))
         if self.prototypes == "weighted" and self.focal_sets_.cardinality.max() > 1:
             warn_experimental(
                 "ECMdd(prototypes='weighted')",

@@ -247,8 +247,8 @@ default="k-medoids"
             report=report,
         )
 
-    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> None:
-        warn_of_collapse(self, *self._descent.separation(problem, solution))
+    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> bool:
+        return warn_of_collapse(self, *self._descent.separation(problem, solution))
         warn_experimental(
             "MECM",
             "its formulas could not be confirmed from the literature, see "
