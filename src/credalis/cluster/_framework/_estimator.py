@@ -336,7 +336,10 @@ class BaseCredalClusterer(
         return X
 
     def _check_solution(self, data: Any, solution: Any) -> bool | None:
-        """Warn of a solution that is not what the user hopes for; true if it has."""
+        """Warn of a solution that is not what the user hopes for.
+
+        True if its clusters are none, so that nothing else needs to be said of them.
+        """
 
     def _has_fixed_order(self, data: Any) -> bool:
         """Whether the user has fixed which cluster has which number."""

@@ -55,7 +55,8 @@ class Outcome:
     sample : array of shape (n_rows, n_features) or None
         Of a fit in blocks.
     check : callable
-        Warns, once the result is stored, of what is wrong with it; true if it has.
+        Warns, once the result is stored, of what is wrong with it; true if the clusters
+        are none.
     """
 
     solution: Solution
@@ -235,7 +236,7 @@ def _warn(
     is_informed : bool
         Whether more was known about the objects than X.
     """
-    was_warned = outcome.check()
+    is_collapsed = bool(outcome.check())
     warn_of_convergence(estimator, outcome.solution, outcome.max_iter)
     partition = getattr(estimator, "partition_", None)
     if partition is None:
@@ -243,11 +244,11 @@ def _warn(
         X = outcome.sample
     assert X is not None
     warn_of_outliers(estimator, partition)
-    if not was_warned:
+    if not is_collapsed:
         warn_of_empty_clusters(estimator, partition)
     if not is_informed:
         with one_thread(), np.errstate(all="ignore"):
-            warn_of_data(estimator, X, partition)
+            warn_of_data(estimator, X, partition, is_collapsed=is_collapsed)
 
 
 def _source(

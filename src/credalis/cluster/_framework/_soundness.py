@@ -20,6 +20,7 @@ from scipy.stats import binom
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances
 
+from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._medoids import k_medoids
 from credalis.cluster._inputs._scale import count_distinct
@@ -27,8 +28,9 @@ from credalis.cluster._inputs._scale import count_distinct
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Objects that are looked at: half of them to find groups, half to judge them.
-_MAX_SAMPLE = 1000
+# Objects that are looked at, fewer if each pair of them takes memory: half of them to
+# find groups, half to judge them.
+_MAX_SAMPLE, _MAX_WITH_PAIRS = 1000, 400
 _N_STARTS = 2
 
 # Two groups have a gap between them if their means are so many times the sum of their
@@ -121,9 +123,11 @@ class Groups:
         return np.inf if distance > 0 else 0.0
 
 
-def looked_at(n_samples: int) -> Indices:
+def looked_at(n_samples: int, metric: Any) -> Indices:
     """Row numbers of the objects that checks look at, in random order."""
-    return np.random.RandomState(0).permutation(n_samples)[:_MAX_SAMPLE]
+    is_euclidean = isinstance(metric, str) and metric == "euclidean"
+    n_rows = _MAX_SAMPLE if is_euclidean else _MAX_WITH_PAIRS
+    return np.random.RandomState(0).permutation(n_samples)[:n_rows]
 
 
 def in_one_unit(values: Array, metric: Any) -> Geometry:
@@ -167,9 +171,14 @@ def find_groups(geometry: Geometry, n_groups: int) -> Groups | None:
     return Groups(rows, (lengths @ shares).argmin(axis=1), np.square(lengths) @ shares)
 
 
-def count_empty(labels: Indices, n_clusters: int) -> int:
-    """How many clusters have no object."""
-    return n_clusters - len(np.unique(labels))
+def count_empty(labels: Indices, focal_sets: FocalSets) -> int:
+    """How many clusters have no object.
+
+    Clusters that are no focal set of their own cannot be told from others.
+    """
+    is_single = focal_sets.cardinality == 1
+    single = focal_sets.membership[is_single].argmax(axis=1)
+    return len(np.setdiff1d(single, labels))
 
 
 def excess_of_squares(geometry: Geometry, groups: Groups, labels: Indices) -> float:
@@ -296,9 +305,13 @@ def relative_spread(geometry: Geometry) -> float:
     return float(lengths.std() / lengths.mean()) if lengths.any() else 0.0
 
 
-def are_nearly_equal(spread: float) -> bool:
-    """Whether dissimilarities of this relative spread tell next to nothing apart."""
-    return spread < _EQUAL_LENGTHS
+def lacks_contrast(spread: float, groups: Groups | None) -> bool:
+    """Whether dissimilarities of this relative spread tell next to nothing apart.
+
+    In many dimensions, clusters far apart can have such dissimilarities, too; then
+    there are gaps between groups.
+    """
+    return spread < _EQUAL_LENGTHS and (groups is None or not has_gaps(groups))
 
 
 def _sum_of_squares(geometry: Geometry, rows: Indices, labels: Indices) -> float:

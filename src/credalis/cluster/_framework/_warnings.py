@@ -128,8 +128,9 @@ def warn_of_empty_clusters(
             UserWarning,
         )
         return
-    n_empty = _soundness.count_empty(partition.labels, partition.n_clusters)
-    if n_empty > 0:
+    n_empty = _soundness.count_empty(partition.labels, partition.focal_sets)
+    # A method that finds the number of clusters was not asked for any.
+    if n_empty > 0 and n_clusters is not None:
         warn_user(
             f"{n_empty} of {partition.n_clusters} clusters are empty, they are the "
             f"most plausible one of no object: {estimator._start_advice}",
@@ -141,6 +142,8 @@ def warn_of_data(
     estimator: BaseCredalClusterer,
     X: NDArray[np.float64],
     partition: CredalPartition,
+    *,
+    is_collapsed: bool,
 ) -> None:
     """Warn of what the data themselves say against the result.
 
@@ -152,28 +155,31 @@ def warn_of_data(
         Objects, or their dissimilarities.
     partition : CredalPartition
         Of the same objects.
+    is_collapsed : bool
+        Whether the user knows that the clusters are none.
     """
-    objects = _soundness.looked_at(len(X))
-    labels = partition.labels[objects]
     is_matrix = estimator._reads_dissimilarities and estimator._is_precomputed
+    metric = getattr(estimator, "metric_", "euclidean")
+    objects = _soundness.looked_at(len(X), metric)
     X = X[np.ix_(objects, objects)] if is_matrix else X[objects]
     if not is_matrix:
         _warn_of_units(estimator, X)
     geometry = _soundness.in_one_unit(*estimator._points(X))
-    spread = _soundness.relative_spread(geometry)
     groups = _soundness.find_groups(geometry, partition.n_clusters)
-    if _soundness.are_nearly_equal(spread):
-        if groups is None or not _soundness.has_gaps(groups):
-            warn_user(
-                "nearly all dissimilarities are equal (their standard deviation is "
-                f"{spread:.1%} of their mean) and nothing in the data suggests "
-                "clusters: the partition is next to arbitrary. Leave out columns "
-                "without information, or take another metric",
-                ContrastWarning,
-            )
+    spread = _soundness.relative_spread(geometry)
+    if _soundness.lacks_contrast(spread, groups):
+        warn_user(
+            "nearly all dissimilarities are equal (their standard deviation is "
+            f"{spread:.1%} of their mean) and no groups have gaps between them: the "
+            "data show hardly any structure, and the clusters may be chance. Leave out "
+            "columns without information, or take another metric",
+            ContrastWarning,
+        )
         return
-    if groups is None or estimator._parameter("n_clusters") is None:
+    finds_number = estimator._parameter("n_clusters") is None
+    if groups is None or finds_number or is_collapsed:
         return
+    labels = partition.labels[objects]
     cluster = _soundness.find_merged(geometry, groups, labels)
     if cluster is not None:
         excess = _soundness.excess_of_squares(geometry, groups, labels)

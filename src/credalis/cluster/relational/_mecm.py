@@ -248,12 +248,12 @@ default="k-medoids"
         )
 
     def _check_solution(self, problem: RelationalProblem, solution: Solution) -> bool:
-        return warn_of_collapse(self, *self._descent.separation(problem, solution))
         warn_experimental(
             "MECM",
             "its formulas could not be confirmed from the literature, see "
             "meta_dissimilarity, power and update_terms",
         )
+        return warn_of_collapse(self, *self._descent.separation(problem, solution))
 
     def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         to_sets = None
