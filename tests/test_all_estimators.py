@@ -39,9 +39,8 @@ from helpers import assert_valid_partition
 # Few iterations are enough for the contract.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
     # Some of the data have no clusters.
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
     pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning"),
 ]
 

@@ -8,6 +8,7 @@ __all__ = [
     "InvalidMassError",
     "MergedClustersWarning",
     "OutlierWarning",
+    "ResultWarning",
     "UnitsWarning",
 ]
 
@@ -16,7 +17,14 @@ class InvalidMassError(ValueError):
     """Numbers that were offered as mass functions are not mass functions."""
 
 
-class CollapseWarning(UserWarning):
+class ResultWarning(UserWarning):
+    """The result of a fit is hardly what was hoped for.
+
+    The base of the warnings that concern a result, not the data or the method.
+    """
+
+
+class CollapseWarning(ResultWarning):
     """The prototypes of different clusters have become the same point."""
 
 
@@ -24,7 +32,7 @@ class ContrastWarning(UserWarning):
     """Nearly all dissimilarities of the objects are equal."""
 
 
-class EmptyClusterWarning(UserWarning):
+class EmptyClusterWarning(ResultWarning):
     """Some clusters are the most plausible one of no object."""
 
 
@@ -32,11 +40,11 @@ class ExperimentalWarning(UserWarning):
     """A method rests on formulas that could not be confirmed."""
 
 
-class MergedClustersWarning(UserWarning):
+class MergedClustersWarning(ResultWarning):
     """A cluster holds groups with a gap between them, which k-means tells apart."""
 
 
-class OutlierWarning(UserWarning):
+class OutlierWarning(ResultWarning):
     """More objects were declared outliers than can be."""
 
 

@@ -111,6 +111,7 @@ def test_given_centres_fix_the_numbers(blobs):
     assert (model.predict(X) == y).mean() > 0.95
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.EmptyClusterWarning")
 def test_large_arrays_are_read_in_blocks_and_keep_their_objects(monkeypatch, blobs):
     X, y = blobs
     monkeypatch.setattr("credalis.cluster.nnevclus._nnevclus.MAX_WHOLE", 5000)

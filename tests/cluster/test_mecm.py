@@ -116,6 +116,7 @@ def test_objective_never_increases(seed, model, beta):
     assert_decreasing(losses)
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.MergedClustersWarning")
 @pytest.mark.parametrize("update_terms", ["all", "single"])
 @pytest.mark.parametrize("meta_dissimilarity", ["mean", "prototype"])
 @pytest.mark.parametrize("power", [1, 2])

@@ -20,7 +20,7 @@ from helpers import assert_valid_partition
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*did not converge"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 
