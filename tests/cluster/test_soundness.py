@@ -196,6 +196,14 @@ class TestFits:
         assert EmptyClusterWarning not in kinds
         assert MergedClustersWarning not in kinds
 
+    def test_a_cluster_that_a_pair_has_taken_the_place_of(self):
+        X = make_blobs(120, centers=4, cluster_std=1.2, random_state=3)[0]
+        model = ECM(4, focal_sets="pairs", alpha=1, beta=2, random_state=0)
+        assert said(model, X) == [MergedClustersWarning]
+        assert model._start_advice.startswith("set focal_sets='singletons', raise")
+        assert said(model.set_params(focal_sets="singletons"), X) == []
+        assert model._start_advice.startswith("lower beta=2")
+
     def test_all_objects_on_the_empty_set(self, rng):
         X = rng.normal(size=(40, 400))
         for method in (NNEVCLUS, EVCLUS):

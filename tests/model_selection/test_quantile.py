@@ -11,7 +11,7 @@ from credalis.model_selection import select_dissimilarity_quantile
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*did not converge"),
-    pytest.mark.filterwarnings("ignore:.*of the objects are outliers"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 

@@ -443,10 +443,17 @@ class BaseCredalClusterer(
     @property
     def _start_advice(self) -> str:
         """What to do about clusters that were lost."""
-        return (
-            "ask for fewer clusters, raise n_init, or try other methods "
-            "(credalis.compare)"
-        )
+        parameters = self.get_params(deep=False)
+        sizes = self.focal_sets_.cardinality
+        has_unions = ((sizes > 1) & (sizes < self.focal_sets_.n_clusters)).any()
+        if has_unions and "alpha" in parameters:
+            # The prototype of a set of clusters takes the place of one that is lost.
+            advice = f"set focal_sets='singletons', raise alpha={parameters['alpha']}"
+        elif "beta" in parameters:
+            advice = f"lower beta={parameters['beta']}"
+        else:
+            advice = "raise n_init, ask for fewer clusters"
+        return f"{advice}, or try other methods (credalis.compare)"
 
     @property
     def _detects_novelties(self) -> bool:
