@@ -191,7 +191,8 @@ class TestFits:
         kinds = said(lossy, twelve_blobs)
         assert kinds.count(EmptyClusterWarning) == 1
         assert kinds.count(MergedClustersWarning) == 1
-        assert lossy._start_advice.startswith("set init='auto'")
+        assert lossy._start_advice(False).startswith("set init='auto'")
+        assert lossy._start_advice(True).startswith("raise n_init")
         kinds = said(lossy.set_params(init="auto"), twelve_blobs)
         assert EmptyClusterWarning not in kinds
         assert MergedClustersWarning not in kinds
@@ -200,9 +201,11 @@ class TestFits:
         X = make_blobs(120, centers=4, cluster_std=1.2, random_state=3)[0]
         model = ECM(4, focal_sets="pairs", alpha=1, beta=2, random_state=0)
         assert said(model, X) == [MergedClustersWarning]
-        assert model._start_advice.startswith("set focal_sets='singletons', raise")
+        assert model._start_advice(False).startswith(
+            "set focal_sets='singletons', raise"
+        )
         assert said(model.set_params(focal_sets="singletons"), X) == []
-        assert model._start_advice.startswith("lower beta=2")
+        assert model._start_advice(False).startswith("lower beta=2")
 
     def test_all_objects_on_the_empty_set(self, rng):
         X = rng.normal(size=(40, 400))

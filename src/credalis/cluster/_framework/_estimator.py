@@ -440,9 +440,11 @@ class BaseCredalClusterer(
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
 
-    @property
-    def _start_advice(self) -> str:
-        """What to do about clusters that were lost."""
+    def _start_advice(self, is_informed: bool) -> str:
+        """What to do about clusters that were lost.
+
+        ``is_informed`` says whether labels, pairs or the like were given.
+        """
         parameters = self.get_params(deep=False)
         sizes = self.focal_sets_.cardinality
         has_unions = ((sizes > 1) & (sizes < self.focal_sets_.n_clusters)).any()

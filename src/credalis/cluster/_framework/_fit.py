@@ -245,7 +245,7 @@ def _warn(
     assert X is not None
     warn_of_outliers(estimator, partition)
     if not is_collapsed:
-        warn_of_empty_clusters(estimator, partition)
+        warn_of_empty_clusters(estimator, partition, is_informed=is_informed)
     if not is_informed:
         with one_thread(), np.errstate(all="ignore"):
             warn_of_data(estimator, X, partition, is_collapsed=is_collapsed)

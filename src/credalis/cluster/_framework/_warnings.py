@@ -116,7 +116,7 @@ def warn_of_outliers(
 
 
 def warn_of_empty_clusters(
-    estimator: BaseCredalClusterer, partition: CredalPartition
+    estimator: BaseCredalClusterer, partition: CredalPartition, *, is_informed: bool
 ) -> None:
     """Warn of a single cluster, and of clusters without objects."""
     n_clusters = estimator._parameter("n_clusters")
@@ -133,7 +133,7 @@ def warn_of_empty_clusters(
     if n_empty > 0 and n_clusters is not None:
         warn_user(
             f"{n_empty} of {partition.n_clusters} clusters are empty, they are the "
-            f"most plausible one of no object: {estimator._start_advice}",
+            f"most plausible one of no object: {estimator._start_advice(is_informed)}",
             EmptyClusterWarning,
         )
 
@@ -186,7 +186,7 @@ def warn_of_data(
         warn_user(
             f"cluster {cluster} holds groups with a gap between them, which k-means "
             f"tells apart (the sum of squares of the clusters is {excess:.0%} "
-            f"larger): {estimator._start_advice}",
+            f"larger): {estimator._start_advice(is_informed=False)}",
             MergedClustersWarning,
         )
 

@@ -465,10 +465,10 @@ default="random"
     def _detects_novelties(self) -> bool:
         return self.empty_set == "novelty" or self.novelty_detector is not None
 
-    @property
-    def _start_advice(self) -> str:
-        if isinstance(self.init, str) and self.init == "auto":
-            return super()._start_advice
+    def _start_advice(self, is_informed: bool) -> str:
+        # With labels or pairs, "auto" is random.
+        if is_informed or (isinstance(self.init, str) and self.init == "auto"):
+            return super()._start_advice(is_informed)
         return "set init='auto', which starts from the clusters of k-means"
 
     def _reference_of(
