@@ -107,7 +107,7 @@ def fit(
             _store(estimator, outcome, about_features(estimator))
             store_reference(estimator, X, _child(rng))
             _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
-    _warn(estimator, outcome, X, is_informed=is_informed)
+    _warn(estimator, outcome, X, **given)
 
 
 def solve(
@@ -221,7 +221,8 @@ def _warn(
     outcome: Outcome,
     X: NDArray[np.float64] | None = None,
     *,
-    is_informed: bool = False,
+    object_shape: tuple[int, ...] | None = None,
+    **given: Any,
 ) -> None:
     """Say what the user should know about the result.
 
@@ -233,9 +234,12 @@ def _warn(
         Where its fit has ended.
     X : array or None
         The objects; None: only those of the sample are in memory.
-    is_informed : bool
-        Whether more was known about the objects than X.
+    object_shape : tuple of int or None
+        Shape of an object that is not a row of a table.
+    **given
+        What else was known about the objects.
     """
+    is_informed = any(value is not None for value in given.values())
     is_collapsed = bool(outcome.check())
     warn_of_convergence(estimator, outcome.solution, outcome.max_iter)
     partition = getattr(estimator, "partition_", None)
@@ -246,7 +250,7 @@ def _warn(
     warn_of_outliers(estimator, partition)
     if not is_collapsed:
         warn_of_empty_clusters(estimator, partition, is_informed=is_informed)
-    if not is_informed:
+    if object_shape is None and not is_informed:
         with one_thread(), np.errstate(all="ignore"):
             warn_of_data(estimator, X, partition, is_collapsed=is_collapsed)
 
