@@ -8,6 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from credalis import NNEVCLUS
+from credalis.exceptions import ResultWarning
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
 
@@ -25,6 +26,7 @@ def training(request, monkeypatch):
     if request.param == "short":
         monkeypatch.setattr(NNEVCLUS, "fit", short_fit)
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ResultWarning)
 
 
 @pytest.mark.usefixtures("training")

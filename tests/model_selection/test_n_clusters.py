@@ -301,8 +301,7 @@ def test_warnings_are_told_once_with_their_number():
         select_n_clusters(
             model, blobs(3), [2, 3], criteria="stability", n_resamples=3, random_state=0
         )
-    kinds = [each.category for each in told]
-    assert kinds.count(ConvergenceWarning) == 1
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 
 from credalis._checks import check_integer, check_number
 from credalis._warnings import warn_user
+from credalis.exceptions import EmptyClusterWarning, MergedClustersWarning
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import certain_clusters, stability
 from credalis.model_selection._side_information import (
@@ -26,6 +27,9 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 # A resample leaves out some rows, and two objects are the least that can be clustered.
 _MIN_ROWS = 3
+
+# That a number of clusters or a scale does not suit the data is what is found out.
+_EXPECTED = (EmptyClusterWarning, MergedClustersWarning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +216,11 @@ def _fit(
             "estimator must find credal partitions, as those of credalis do, got "
             f"{fit.clusterer.name}, which has no partition_ after its fit"
         )
-    messages = {(each.category, str(each.message)) for each in caught}
+    messages = {
+        (each.category, str(each.message))
+        for each in caught
+        if not issubclass(each.category, _EXPECTED)
+    }
     if is_whole:
         return estimator, messages
     return certain_clusters(fit.clusterer.inside(estimator).partition_), messages
