@@ -75,7 +75,7 @@ def problems(draw):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning")
-@pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning")
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 @settings(max_examples=150)
 @given(problems())
 def test_objective_never_increases(problem):

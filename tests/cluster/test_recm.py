@@ -150,7 +150,7 @@ def test_distances_and_coefficients_are_those_of_ecm(problem):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning")
-@pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning")
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 @settings(max_examples=40)
 @given(problems(), st.sampled_from(["k-means++", "random"]))
 def test_objective_never_increases_on_euclidean_distances(problem, init):
