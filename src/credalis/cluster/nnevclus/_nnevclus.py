@@ -434,21 +434,30 @@ default="random"
             onnxruntime has no convolutions in float64. "float32" gives them to about
             1e-4 if the attributes are not much larger than their spread: it has
             seven digits, also for years or coordinates that differ in the last one.
+            With ``empty_set="novelty"`` it may also give an object the rank of its
+            neighbour among the reference objects.
 
         Raises
         ------
         ValueError
             If the novelty detector is not a Gaussian one-class SVM, if ∅ stands for
-            novelty, or if the module uses what ONNX does not have.
+            novelty by distances that are neither Euclidean nor precomputed, or if the
+            module uses what ONNX does not have.
+
+        Notes
+        -----
+        With ``empty_set="novelty"`` and no detector the file holds the reference
+        objects, up to 2000 rows of the training data, and each row takes memory for
+        its distances to them: give many rows in batches.
         """
         check_is_fitted(self)
-        if hasattr(self, "reference_"):
-            raise ValueError(
-                "empty_set must be 'stress' to be written as ONNX, which has no search "
-                "for neighbours, got 'novelty'"
-            )
-        network = FittedNetwork.of(self)
-        network.to_onnx(path, n_features=self.n_features_in_, dtype=dtype)
+        FittedNetwork.of(self).to_onnx(
+            path,
+            n_features=self.n_features_in_,
+            reference=getattr(self, "reference_", None),
+            outlier_rate=self.outlier_rate,
+            dtype=dtype,
+        )
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores; of a module only the weights."""
