@@ -470,7 +470,7 @@ default="random"
 
     @property
     def _detects_novelties(self) -> bool:
-        return self.empty_set == "novelty" or self.novelty_detector is not None
+        return hasattr(self, "reference_") or self.novelty_detector is not None
 
     def _reference_of(
         self, X: NDArray[np.float64], rng: np.random.RandomState
@@ -479,10 +479,10 @@ default="random"
             return super()._reference_of(X, rng)
         return Calibration.of(-FittedNetwork.of(self).novelty_scores(X))
 
-    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         if isinstance(self.reference_, NeighborNovelty):
-            return super()._p_values(X)
-        return self.reference_.p_values(-FittedNetwork.of(self).novelty_scores(X))
+            return super()._strangeness(X)
+        return -FittedNetwork.of(self).novelty_scores(X)
 
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         if self.has_given_dissimilarities_:
