@@ -412,6 +412,28 @@ class BaseCredalClusterer(
         empty = empty_masses(self._p_values(X), self._parameter("outlier_rate"))
         return report_novelty(masses, self.focal_sets_, empty)
 
+    @property
+    def _needs_training_masses(self) -> bool:
+        """Whether masses of the training objects cannot be computed again."""
+        return self._predicts_from_partition
+
+    @property
+    def _trained_masses(self) -> NDArray[np.float64]:
+        """Masses of the training objects before ∅ was told as novelty, if kept."""
+        return getattr(self, "training_masses_", self.partition_.masses)
+
+    def _training_partition(self, X: Any) -> CredalPartition:
+        """The partition of the training objects X that the objective is about."""
+        check_is_fitted(self)
+        if not hasattr(self, "reference_"):
+            return self.partition_
+        if hasattr(self, "training_masses_"):
+            masses = self.training_masses_
+        else:
+            with one_thread():
+                masses = self._predict_masses(self._validate(X, reset=False))
+        return uncopied_partition(masses, self.focal_sets_)
+
     def _reported_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X as the user is told of them."""
         return self._reported(self._predict_masses(X), X)

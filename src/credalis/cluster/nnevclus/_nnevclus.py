@@ -410,7 +410,7 @@ default="random"
         network = FittedNetwork.of(self)
         masses = network.masses(rows).T
         if self.embedding_ is not None:
-            known = self.partition_.masses.T
+            known = self._trained_masses.T
             return -cross_stress(masses, known, rows, self.focal_sets_, self.scale_)
         similarities = network.space.geometry(rows).similarities(self.scale_, float)
         with one_thread():
@@ -471,6 +471,11 @@ default="random"
     @property
     def _detects_novelties(self) -> bool:
         return hasattr(self, "reference_") or self.novelty_detector is not None
+
+    @property
+    def _needs_training_masses(self) -> bool:
+        # `score` compares new rows of a matrix with the training objects.
+        return self.embedding_ is not None
 
     def _reference_of(
         self, X: NDArray[np.float64], rng: np.random.RandomState
