@@ -149,9 +149,9 @@ class _Scoring:
         self._model.preparation.check_table(self._table.name, self._table.columns)
         if not self._model.estimator._detects_novelties:
             self._console.note(
-                "the model has no novelty detector: rows unlike any that it was "
+                "the model does not look for novelty: rows unlike any that it was "
                 "fitted to may still be assigned to a cluster (to detect them, fit "
-                "with --param novelty_detector=ocsvm)"
+                "with --param empty_set=novelty)"
             )
         key = pa.field("row", pa.int64())
         if self._id_column is not None:
