@@ -39,6 +39,9 @@ _IMPROBABLE = 1e-3
 # rounding or by ties: distances that differ by a few percent say nothing.
 _LEAST_SPREAD = 0.05
 
+# Scores that differ by this share of the spread are equal.
+_ROUNDING = 1e-9
+
 # What is left for the clusters where ∅ has all mass up to rounding: it adds nothing to
 # a sum of 1, but still says which cluster comes first.
 LEAST_REST = 1e-30
@@ -79,14 +82,11 @@ class Calibration:
     def p_values(self, scores: Array) -> Array:
         """Ranks among the reference objects; beyond all of them also the tail."""
         n = len(self.scores)
-        n_smaller = np.searchsorted(self.scores + self.slack(), scores, side="left")
-        p = (1 + n - n_smaller) / (n + 1)
-        return np.where(n_smaller == n, np.minimum(p, self.tail(scores)), p)
-
-    def slack(self, dtype: Any = np.float64) -> float:
-        """Scores that differ by less than this are equal up to rounding."""
-        size = max(1.0, float(np.abs(self.scores).max()))
-        return float(np.finfo(dtype).eps) ** 0.75 * size
+        # A reference object that comes again has its score but for rounding.
+        reached = scores - _ROUNDING * self.spread
+        p = (1 + n - np.searchsorted(self.scores, reached, side="left")) / (n + 1)
+        is_beyond = reached > self.scores[-1]
+        return np.where(is_beyond, np.minimum(p, self.tail(scores)), p)
 
     def to_state(self) -> dict[str, Any]:
         """Plain numbers and arrays."""

@@ -71,7 +71,7 @@ class Clusterer:
             if len(estimator.steps) > 1:
                 X = estimator[:-1].transform(X)
             estimator = estimator[-1]
-        return inner._training_partition(X)
+        return CredalPartition(inner._training_masses(X), inner.focal_sets_)
 
     @property
     def name(self) -> str:

@@ -148,7 +148,8 @@ def _p_values(graph: OnnxGraph, calibration: Calibration, scores: str) -> str:
     """Ranks among the reference objects; beyond all of them also the tail, (n, 1)."""
     known, tiny = calibration.scores, np.finfo(graph.dtype).tiny
     # A reference object ties with itself, which rounding must not undo.
-    limits = graph.constant(known[None] + calibration.slack(graph.dtype))
+    slack = np.finfo(graph.dtype).eps ** 0.75 * max(1.0, np.abs(known).max())
+    limits = graph.constant(known[None] + slack)
     is_larger = graph.add("GreaterOrEqual", limits, scores)
     counts = graph.add_cast(is_larger)
     axis = graph.constant(np.array([1], dtype=np.int64))

@@ -413,26 +413,21 @@ class BaseCredalClusterer(
         return report_novelty(masses, self.focal_sets_, empty)
 
     @property
-    def _needs_training_masses(self) -> bool:
-        """Whether masses of the training objects cannot be computed again."""
+    def _keeps_training_masses(self) -> bool:
+        """Whether masses of training objects are needed where these are not."""
         return self._predicts_from_partition
 
-    @property
-    def _trained_masses(self) -> NDArray[np.float64]:
-        """Masses of the training objects before ∅ was told as novelty, if kept."""
-        return getattr(self, "training_masses_", self.partition_.masses)
+    def _training_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of the training objects X that `loss_` and `stress_` belong to.
 
-    def _training_partition(self, X: Any) -> CredalPartition:
-        """The partition of the training objects X that the objective is about."""
-        check_is_fitted(self)
+        Those of ``partition_`` differ from them by what they say about ∅.
+        """
         if not hasattr(self, "reference_"):
-            return self.partition_
+            return self.partition_.masses
         if hasattr(self, "training_masses_"):
-            masses = self.training_masses_
-        else:
-            with one_thread():
-                masses = self._predict_masses(self._validate(X, reset=False))
-        return uncopied_partition(masses, self.focal_sets_)
+            return self.training_masses_
+        with one_thread():
+            return self._predict_masses(self._validate(X, reset=False))
 
     def _reported_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X as the user is told of them."""

@@ -305,6 +305,11 @@ default="auto"
         return self
 
     @property
+    def _trained_masses(self) -> Array:
+        """Masses of the training objects before ∅ was told as novelty."""
+        return getattr(self, "training_masses_", self.partition_.masses)
+
+    @property
     def _is_warm(self) -> bool:
         return self.warm_start and hasattr(self, "partition_")
 

@@ -410,7 +410,7 @@ default="random"
         network = FittedNetwork.of(self)
         masses = network.masses(rows).T
         if self.embedding_ is not None:
-            known = self._trained_masses.T
+            known = getattr(self, "training_masses_", self.partition_.masses).T
             return -cross_stress(masses, known, rows, self.focal_sets_, self.scale_)
         similarities = network.space.geometry(rows).similarities(self.scale_, float)
         with one_thread():
@@ -473,8 +473,8 @@ default="random"
         return hasattr(self, "reference_") or self.novelty_detector is not None
 
     @property
-    def _needs_training_masses(self) -> bool:
-        # `score` compares new rows of a matrix with the training objects.
+    def _keeps_training_masses(self) -> bool:
+        # `score` compares new objects with the training objects of a matrix.
         return self.embedding_ is not None
 
     def _reference_of(
