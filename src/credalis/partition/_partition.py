@@ -470,14 +470,21 @@ class CredalPartition:
         """Table with one row per object; columns as in `to_pandas`."""
         return _presentation.to_polars(self)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write arrays and JSON to one file; it appears whole or not at all."""
-        _archive.save(self, path)
+    def save(
+        self, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> None:
+        """Write arrays and JSON to one file; it appears whole or not at all.
+
+        A key of at least 16 bytes signs the file.
+        """
+        _archive.save(self, path, key=key)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> "CredalPartition":
-        """Read a file written by `save`."""
-        return _archive.load(path, expected=cls)
+    def load(
+        cls, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> "CredalPartition":
+        """Read a file written by `save`, with a key only one that it has signed."""
+        return _archive.load(path, expected=cls, key=key)
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores."""
