@@ -8,7 +8,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from credalis.cluster._framework._solution import one_thread
+from credalis._threads import one_thread
 from credalis.streaming._balls import Metric
 
 Array = NDArray[np.float64]
