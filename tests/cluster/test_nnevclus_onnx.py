@@ -78,7 +78,8 @@ def far_and_near(X, rng):
     ids=["plain", "deep", "reference", "paper", "given", "empty set inside"],
 )
 def test_a_perceptron_and_its_novelty_model(parameters, dtype, X, rng, tmp_path):
-    model = NNEVCLUS(4, n_init=1, max_iter=30, random_state=0, **parameters).fit(X)
+    given = {"empty_set": "stress", "n_init": 1, "max_iter": 30, **parameters}
+    model = NNEVCLUS(4, random_state=0, **given).fit(X)
     assert_same(model, far_and_near(X, rng), str(tmp_path / "model.onnx"), dtype)
 
 
@@ -253,6 +254,7 @@ def test_a_module(novelty_detector, rng, tmp_path):
         5,
         engine="torch",
         module=CNN,
+        empty_set="stress",
         novelty_detector=novelty_detector,
         batch_size=30,
         max_iter=30,
