@@ -403,9 +403,16 @@ class BaseCredalClusterer(
             X = np.asarray(transformer.transform(X), dtype=np.float64)
         return X, getattr(self, "metric_", "euclidean")
 
-    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores that the p-values come from, larger for stranger objects."""
         assert isinstance(self.reference_, NeighborNovelty)
-        return self.reference_.p_values(self._points(X)[0])
+        return self.reference_.scores(self._points(X)[0])
+
+    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        reference = self.reference_
+        if isinstance(reference, NeighborNovelty):
+            reference = reference.calibration
+        return reference.p_values(self._strangeness(X))
 
     def _reported(
         self, masses: NDArray[np.float64], X: NDArray[np.float64]
@@ -415,6 +422,23 @@ class BaseCredalClusterer(
             return masses
         empty = empty_masses(self._p_values(X), self._parameter("outlier_rate"))
         return report_novelty(masses, self.focal_sets_, empty)
+
+    @property
+    def _keeps_training_masses(self) -> bool:
+        """Whether masses of training objects are needed where these are not."""
+        return self._predicts_from_partition
+
+    def _training_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of the training objects X that `loss_` and `stress_` belong to.
+
+        Those of ``partition_`` differ from them by what they say about ∅.
+        """
+        if not hasattr(self, "reference_"):
+            return self.partition_.masses
+        if hasattr(self, "training_masses_"):
+            return self.training_masses_
+        with one_thread():
+            return self._predict_masses(self._validate(X, reset=False))
 
     def _reported_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X as the user is told of them."""
