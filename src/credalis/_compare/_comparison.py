@@ -80,7 +80,7 @@ class Scores:
     nonspecificity : float
         Average nonspecificity of the objects.
     outliers : int
-        Number of objects whose largest mass is on ∅.
+        Number of outliers, objects with a mass of at least one half on ∅.
     agreement : float or None
         Mean adjusted Rand index of the most plausible clusters with those of the other
         methods; None if there are none.
