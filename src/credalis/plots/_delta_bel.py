@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.axes import add_legend, start_axes
 from credalis._drawing.labels import place_labels
 from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
 from credalis._drawing.palette import (
@@ -210,8 +210,7 @@ class DeltaBelDisplay:
         DeltaBelDisplay
             The display itself, with ``ax_`` and ``figure_``.
         """
-        ax = axes_or_new(self, ax, _SIZE)
-        tidy(ax, title=title)
+        ax = start_axes(self, ax, _SIZE, title=title)
         ax.set(
             xlabel="δ (distance to the nearest object of higher Bel)",
             ylabel="Bel (belief in the object as a centre)",
@@ -223,7 +222,6 @@ class DeltaBelDisplay:
             add_legend(ax, handles)
         if self.n_clusters:
             self._name_centers(ax)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     @property

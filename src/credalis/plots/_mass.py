@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice
-from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.axes import add_color_bar, add_legend, start_axes
 from credalis._drawing.inputs import fitted
 from credalis._drawing.legibility import averaged_rows, group_bounds, group_name
 from credalis._drawing.palette import (
@@ -225,15 +225,12 @@ class MassDisplay:
         """
         if self.kind == "bars":
             width = float(np.clip(2.8 + 0.18 * len(self.masses), 4.0, 8.0))
-            ax = axes_or_new(self, ax, (width, 3.8))
-            tidy(ax, grid=None, title=title)
+            ax = start_axes(self, ax, (width, 3.8), title=title, grid=None)
             _draw_bars(ax, self, legend=legend)
         else:
             width = float(np.clip(2.6 + 0.42 * len(self.focal_sets), 4.4, 10.0))
-            ax = axes_or_new(self, ax, (width, 5.2))
-            tidy(ax, grid=None, title=title)
+            ax = start_axes(self, ax, (width, 5.2), title=title, grid=None)
             _draw_heatmap(ax, self, legend=legend)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
@@ -286,9 +283,7 @@ def _draw_heatmap(ax: Any, display: MassDisplay, *, legend: bool) -> None:
         ax.axvline(position, color="white", linewidth=1.0 if n_sets < 50 else 0.3)
     _name_objects(ax, display, axis="y")
     if legend:
-        bar = ax.figure.colorbar(image, ax=ax, shrink=0.6, aspect=22, pad=0.02)
-        bar.set_label("mass")
-        bar.outline.set_visible(False)
+        add_color_bar(image, ax, "mass", shrink=0.6, aspect=22)
 
 
 def _draw_bars(ax: Any, display: MassDisplay, *, legend: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.axes import add_legend, line_handle, mark_handle, start_axes
 from credalis._drawing.inputs import check_feature_names, check_features, fitted
 from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
 from credalis._drawing.palette import (
@@ -261,8 +261,7 @@ class CredalPartitionDisplay:
         CredalPartitionDisplay
             The display itself, with ``ax_`` and ``figure_``.
         """
-        ax = axes_or_new(self, ax, _SIZE)
-        tidy(ax, title=title)
+        ax = start_axes(self, ax, _SIZE, title=title)
         ax.set(xlabel=self.axis_labels[0], ylabel=self.axis_labels[1])
         if self.is_strip:
             ax.set_yticks(np.linspace(0, 1, 6))
@@ -273,7 +272,6 @@ class CredalPartitionDisplay:
             _draw_centers(ax, self.centers)
         if legend:
             _explain(ax, self, hulls=hulls)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
@@ -457,31 +455,21 @@ def _number_clusters(ax: Any, display: CredalPartitionDisplay) -> None:
 
 def _explain(ax: Any, display: CredalPartitionDisplay, *, hulls: bool) -> None:
     """Legend of the marks that occur."""
-    from matplotlib.lines import Line2D
-
     handles = _cluster_handles(display)
     if hulls and any(len(corners) > 1 for corners in display.lower_hulls):
         handles.append(_area_handle("certainly in (lower approximation)"))
     if hulls and any(len(corners) > 1 for corners in display.upper_hulls):
-        handles.append(
-            Line2D(
-                [],
-                [],
-                color=INK,
-                linewidth=1.2,
-                linestyle=(0, (4, 2.5)),
-                label="possibly in (upper approximation)",
-            )
-        )
+        label = "possibly in (upper approximation)"
+        handles.append(line_handle(label, INK, (0, (4, 2.5)), 1.2))
     n_possible = display.sets.sum(axis=1)[display.is_ambiguous]
     if (n_possible == 2).any():
         handles.append(_split_handle("between two clusters"))
     if (n_possible > 2).any():
-        handles.append(_mark("between three or more", "o", "white", INK, 7))
+        handles.append(mark_handle("between three or more", "o", "white", INK, 7))
     if display.is_outlier.any():
         handles.append(_outlier_handle())
     if display.centers is not None:
-        handles.append(_mark("prototype", "X", "black", "white", 9))
+        handles.append(mark_handle("prototype", "X", "black", "white", 9))
     if handles:
         add_legend(ax, handles)
 
@@ -493,7 +481,7 @@ def _cluster_handles(display: CredalPartitionDisplay) -> list[Any]:
     colors = cluster_colors(display.n_clusters)
     markers = cluster_markers(display.n_clusters)
     return [
-        _mark(
+        mark_handle(
             f"cluster {k}" + ("" if display.sets[:, k].any() else " (empty)"),
             markers[k],
             colors[k],
@@ -504,22 +492,6 @@ def _cluster_handles(display: CredalPartitionDisplay) -> list[Any]:
     ]
 
 
-def _mark(label: str, marker: str, face: Any, edge: Any, size: float) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D(
-        [],
-        [],
-        linestyle="none",
-        marker=marker,
-        markerfacecolor=face,
-        markeredgecolor=edge,
-        markersize=size,
-        markeredgewidth=0.8,
-        label=label,
-    )
-
-
 def _area_handle(label: str) -> Any:
     from matplotlib.patches import Patch
 
@@ -528,7 +500,7 @@ def _area_handle(label: str) -> Any:
 
 def _split_handle(label: str) -> Any:
     left, right = cluster_colors(2)
-    handle = _mark(label, "o", left, INK, 7)
+    handle = mark_handle(label, "o", left, INK, 7)
     handle.set_fillstyle("left")
     handle.set_markerfacecoloralt(right)
     handle.set_markeredgewidth(0.7)
@@ -537,6 +509,9 @@ def _split_handle(label: str) -> Any:
 
 def _outlier_handle() -> tuple[Any, Any]:
     """A ring and the dot inside it."""
-    ring, dot = _mark("outlier", "o", "none", INK, 8), _mark("", "o", INK, INK, 2)
+    ring, dot = (
+        mark_handle("outlier", "o", "none", INK, 8),
+        mark_handle("", "o", INK, INK, 2),
+    )
     ring.set_markeredgewidth(0.9)
     return ring, dot

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._drawing.axes import panel_axes, tidy
+from credalis._drawing.axes import start_panels, tidy
 from credalis._drawing.palette import BASE_COLORS, INK, SOFT_INK
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class SelectionDisplay:
         n_columns = 2 if self.n_panels in (2, 4) else min(self.n_panels, 3)
         n_rows = -(-self.n_panels // n_columns)
         width = _PANEL[0] * n_columns
-        axes = panel_axes(
+        axes = start_panels(
             self,
             ax,
             list(self.curves),
@@ -205,7 +205,6 @@ class SelectionDisplay:
             color = BASE_COLORS[places[name] % len(BASE_COLORS)]
             self._draw_panel(panel, name, color)
         self._write_headlines(axes)
-        self.axes_, self.figure_ = axes, axes[0].figure
         return self
 
     def _draw_panel(self, ax: Any, name: str, color: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice, check_number
-from credalis._drawing.axes import axes_or_new, tidy
+from credalis._drawing.axes import add_color_bar, start_axes
 from credalis._drawing.inputs import fitted
 from credalis._drawing.legibility import MAX_DOTS
 from credalis._drawing.pairs import (
@@ -245,8 +245,7 @@ class ShepardDisplay:
             The display itself, with ``ax_`` and ``figure_``.
         """
         check_choice("x", x, tuple(_X_AXES))
-        ax = axes_or_new(self, ax, (5.4, 4.4))
-        tidy(ax, title=title)
+        ax = start_axes(self, ax, (5.4, 4.4), title=title)
         ax.set(xlabel=f"{_X_AXES[x]} ({self.shown})", ylabel="degree of conflict κ")
         is_raw = x == "raw"
         values = self.dissimilarities if is_raw else self.targets
@@ -272,7 +271,6 @@ class ShepardDisplay:
                 frameon=False,
                 labelcolor=INK,
             )
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _draw_pairs(self, ax: Any, values: Array, longest: float, legend: bool) -> None:
@@ -304,11 +302,10 @@ class ShepardDisplay:
             zorder=2,
         )
         if legend:
-            bar = ax.figure.colorbar(hexagons, ax=ax, shrink=0.6, aspect=22, pad=0.02)
-            bar.set_label("pairs in a hexagon")
+            label = "pairs in a hexagon"
+            bar = add_color_bar(hexagons, ax, label, shrink=0.6, aspect=22)
             bar.ax.minorticks_off()
             bar.ax.yaxis.set_major_formatter(lambda count, _: _counted(count))
-            bar.outline.set_visible(False)
 
     def _write_stress(self, ax: Any) -> None:
         """Mean squared and root mean squared residual, lower right."""
