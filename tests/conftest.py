@@ -37,6 +37,12 @@ def estimators_of_a_test_stay_in_it():
     _registry._estimators.update(before)
 
 
+@pytest.fixture
+def nobody_was_told(monkeypatch):
+    """What is said once in a process is said again."""
+    monkeypatch.setattr("credalis._warnings._already_told", set())
+
+
 @pytest.fixture(params=[0, 1, 2])
 def seed(request):
     """A few seeds, so that no test leans on a lucky one."""
