@@ -2,16 +2,16 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 
-from credalis._checks import check_integer, check_number
+from credalis._checks import check_integer, check_number, check_seed
 from credalis._warnings import warn_user
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import certain_clusters, stability
@@ -66,10 +66,24 @@ def checked_task(
     return clusterer, information
 
 
+def distinct(name: str, values: Any, check: Callable[[Any], Any]) -> list[Any]:
+    """Two or more different numbers in increasing order, each of them checked."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list or range of numbers, got {values!r}")
+    listed = [check(value) for value in values]
+    if len(set(listed)) < max(2, len(listed)):
+        raise ValueError(
+            f"{name} must hold two or more different numbers, got {listed}"
+        )
+    return sorted(listed)
+
+
 def draw_resamples(
-    n_samples: int, n_resamples: int, share: float, rng: np.random.RandomState
+    n_samples: int, n_resamples: int, share: float, random_state: Any
 ) -> tuple[int, Resamples]:
     """A seed for the fits to all rows, and random parts of the rows."""
+    check_seed("random_state", random_state)
+    rng = check_random_state(random_state)
     check_integer("n_resamples", n_resamples, at_least=3)
     check_number("resample_share", share, at_least=0.5, at_most=0.95)
     if n_samples < _MIN_ROWS:
