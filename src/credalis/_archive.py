@@ -20,17 +20,17 @@ from credalis._files import atomic_write, naming_errors
 FORMAT_VERSION = 1
 _HEADER = "credalis"
 
-State = dict[str, Any]
+SavedState = dict[str, Any]
 
-_BY_CLASS: dict[type, tuple[str, Callable[[Any], State]]] = {}
-_BY_NAME: dict[str, tuple[type, Callable[[State], Any]]] = {}
+_BY_CLASS: dict[type, tuple[str, Callable[[Any], SavedState]]] = {}
+_BY_NAME: dict[str, tuple[type, Callable[[SavedState], Any]]] = {}
 
 
 def register(
     cls: type,
     *,
-    to_state: Callable[[Any], State] | None = None,
-    from_state: Callable[[State], Any] | None = None,
+    to_state: Callable[[Any], SavedState] | None = None,
+    from_state: Callable[[SavedState], Any] | None = None,
 ) -> None:
     """Let objects of a class be saved.
 
@@ -107,7 +107,7 @@ def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:
     return value
 
 
-def read(path: str | os.PathLike[str]) -> tuple[State, dict[str, np.ndarray]]:
+def read(path: str | os.PathLike[str]) -> tuple[SavedState, dict[str, np.ndarray]]:
     """Header and arrays of a file, checked for format and version."""
     # Opened here, so that a file that is missing or forbidden says so.
     with open(path, "rb") as stream:
@@ -175,7 +175,9 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], *, where: str) -> Any:
     )
 
 
-def _encode_items(state: State, arrays: dict[str, np.ndarray], *, where: str) -> State:
+def _encode_items(
+    state: SavedState, arrays: dict[str, np.ndarray], *, where: str
+) -> SavedState:
     return {
         key: _encode(item, arrays, where=f"{where}.{key}")
         for key, item in state.items()
@@ -184,7 +186,7 @@ def _encode_items(state: State, arrays: dict[str, np.ndarray], *, where: str) ->
 
 def _encode_array(
     value: np.ndarray, arrays: dict[str, np.ndarray], *, where: str
-) -> State:
+) -> SavedState:
     if value.dtype.hasobject:
         # Names of columns are object arrays of strings; anything else is refused.
         if not all(isinstance(item, str) for item in value.flat):
@@ -218,7 +220,7 @@ def _decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     return from_state(_decode_items(value["state"], arrays))
 
 
-def _decode_items(items: State, arrays: dict[str, np.ndarray]) -> State:
+def _decode_items(items: SavedState, arrays: dict[str, np.ndarray]) -> SavedState:
     return {key: _decode(item, arrays) for key, item in items.items()}
 
 

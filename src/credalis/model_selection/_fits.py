@@ -16,8 +16,8 @@ from credalis._warnings import warn_user
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import certain_clusters, stability
 from credalis.model_selection._side_information import (
+    RowInformation,
     Rows,
-    SideInformation,
     number_of_rows,
     take_rows,
 )
@@ -57,11 +57,11 @@ class Resamples:
 
 def checked_task(
     estimator: Any, X: Any, given: Mapping[str, Any], parameter: str
-) -> tuple[Clusterer, SideInformation]:
+) -> tuple[Clusterer, RowInformation]:
     """The clusterer that has this parameter, and what is known about the rows."""
     clusterer = Clusterer.find(estimator)
     clusterer.require(parameter)
-    information = SideInformation(number_of_rows(X), given)
+    information = RowInformation(number_of_rows(X), given)
     information.check_used_by(clusterer)
     return clusterer, information
 
@@ -120,7 +120,7 @@ class Sweep:
 def sweep(
     candidates: Sequence[Clusterer],
     X: Any,
-    information: SideInformation,
+    information: RowInformation,
     *,
     seed: int,
     resamples: Resamples | None,
@@ -149,7 +149,7 @@ def sweep(
 
 
 def fit_all(
-    fits: Sequence[Fit], X: Any, information: SideInformation, n_jobs: int | None
+    fits: Sequence[Fit], X: Any, information: RowInformation, n_jobs: int | None
 ) -> list[Any]:
     """Fitted estimators for fits to all rows, certain clusters for fits to some.
 
@@ -170,7 +170,7 @@ def fit_all(
     return results
 
 
-def fit_quietly(fit: Fit, X: Any, information: SideInformation) -> Any:
+def fit_quietly(fit: Fit, X: Any, information: RowInformation) -> Any:
     """A fitted estimator, whatever the fit warns of."""
     return _fit(fit, X, information)[0]
 
@@ -178,7 +178,7 @@ def fit_quietly(fit: Fit, X: Any, information: SideInformation) -> Any:
 def settled(
     clusterer: Clusterer,
     X: Any,
-    information: SideInformation,
+    information: RowInformation,
     names: Iterable[str],
 ) -> tuple[Clusterer, dict[str, float]]:
     """Scales that are left to the data, fixed at what they are for all rows.
@@ -213,7 +213,7 @@ def _cost(fit: Fit) -> int:
 
 
 def _fit(
-    fit: Fit, X: Any, information: SideInformation
+    fit: Fit, X: Any, information: RowInformation
 ) -> tuple[Any, set[tuple[type[Warning], str]]]:
     """One fit, possibly in another process, and what it warns of."""
     is_whole = fit.rows is None
@@ -237,7 +237,7 @@ def _fitted(
     prefix: str,
     X: Any,
     rows: NDArray[np.intp] | None,
-    information: SideInformation,
+    information: RowInformation,
 ) -> Any:
     """The estimator, fitted to some rows and what is known about them."""
     if rows is None:

@@ -30,7 +30,7 @@ from credalis.model_selection._fits import (
     sweep,
 )
 from credalis.model_selection._selection import Selection
-from credalis.model_selection._side_information import SideInformation
+from credalis.model_selection._side_information import RowInformation
 from credalis.peaks import DeltaBel, delta_bel
 
 # Up to here "auto" focal sets are all pairs for all numbers, beyond it singletons.
@@ -180,7 +180,7 @@ class _Range:
     clusterer: Clusterer
     fits: Sweep
     X: Any
-    information: SideInformation
+    information: RowInformation
     seed: int
 
     @property
@@ -243,7 +243,7 @@ def _comparable(
     clusterer: Clusterer,
     numbers: NDArray[np.intp],
     X: Any,
-    information: SideInformation,
+    information: RowInformation,
     seed: int,
 ) -> tuple[Clusterer, dict[str, Any]]:
     """The clusterer with nothing left open that would change with the number."""

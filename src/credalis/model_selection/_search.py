@@ -21,7 +21,7 @@ from credalis._checks import check_integer, check_n_jobs, check_seed
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._fits import settled
 from credalis.model_selection._side_information import (
-    SideInformation,
+    RowInformation,
     number_of_rows,
 )
 
@@ -199,7 +199,7 @@ class CredalSearchCV(GridSearchCV):
             "cannot_link": cannot_link,
             "dissimilarities": dissimilarities,
         }
-        information = SideInformation(n_samples, given)
+        information = RowInformation(n_samples, given)
         clusterer = Clusterer.find(self.estimator)
         information.check_used_by(clusterer)
         clusterer = Clusterer(
@@ -328,7 +328,7 @@ class _FoldEstimator(BaseEstimator):
     """
 
     def __init__(
-        self, estimator: BaseEstimator, prefix: str, information: SideInformation
+        self, estimator: BaseEstimator, prefix: str, information: RowInformation
     ) -> None:
         self.estimator = estimator
         self.prefix = prefix

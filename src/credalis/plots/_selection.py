@@ -198,11 +198,9 @@ class SelectionDisplay:
                 horizontalalignment="left",
                 color=INK,
             )
-        places = {
-            name: k for k, name in enumerate(dict.fromkeys([*_MEASURES, *self.curves]))
-        }
+        known = list(dict.fromkeys([*_MEASURES, *self.curves]))
         for panel, name in zip(axes, self.curves, strict=True):
-            color = BASE_COLORS[places[name] % len(BASE_COLORS)]
+            color = BASE_COLORS[known.index(name) % len(BASE_COLORS)]
             self._draw_panel(panel, name, color)
         self._write_headlines(axes)
         return self
