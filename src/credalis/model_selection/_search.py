@@ -84,7 +84,7 @@ class CredalSearchCV(GridSearchCV):
     n_jobs : int, default=None
         Number of fits at the same time, as in joblib. It does not change the result.
     error_score : "raise" or float, default="raise"
-        What a fit that fails counts.
+        The score of a fit that fails; "raise" passes its error on.
     return_train_score : bool, default=False
         Whether ``cv_results_`` includes the scores on the rows fitted to.
     random_state : int, RandomState instance or None, default=None

@@ -79,7 +79,7 @@ class ConsistencyDisplay:
         ci, ns : array-like of shape (n_partitions,)
             Consistency and nonspecificity, in [0, 1].
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class ConsistencyDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True

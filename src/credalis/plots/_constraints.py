@@ -42,8 +42,8 @@ class ConstraintDisplay:
     say which class they are of. Without any pair, the labels are what is known: objects
     that have one stand out.
 
-    Two features are shown as they are, more of them by their first two principal
-    components, a single one against the row number.
+    Two features are shown as they are; more are reduced to their first two principal
+    components, and a single one is drawn against the row number.
 
     Use `from_pairs` to make a display.
 
@@ -101,9 +101,9 @@ class ConstraintDisplay:
         labels : array-like of int, shape (n_samples,), default=None
             Classes or clusters to be told apart, -1 for none.
         feature_names : sequence of str, default=None
-            None: the columns of X if it is a data frame, else numbers.
+            By default the columns of X if it is a data frame, otherwise numbers.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class ConstraintDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True

@@ -118,7 +118,7 @@ class ContourDisplay:
         grid_resolution : int, default=200
             Number of grid points in each direction.
         feature_names : sequence of two str, default=None
-            None: the columns of X if it is a data frame, else numbers.
+            By default the columns of X if it is a data frame, otherwise numbers.
         ax : matplotlib Axes or sequence of them, default=None
             Axes to draw on at once, one for each panel; None: nothing is drawn before
             `plot`.
@@ -240,7 +240,7 @@ def _checked_points(estimator: Any, X: Any) -> NDArray[np.float64]:
     """The objects (n_samples, 2) of an estimator that predicts, or a ValueError."""
     if not hasattr(estimator, "predict_partition"):
         raise ValueError(
-            "estimator must predict, that is have predict_partition, got "
+            "estimator must have predict_partition, got "
             f"{type(estimator).__name__} without it"
         )
     points = check_features(X)

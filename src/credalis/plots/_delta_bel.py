@@ -95,7 +95,7 @@ class DeltaBelDisplay:
         centers : array-like of int, default=None
             Row numbers of your own choice, as ``graph.threshold(...)`` returns them.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class DeltaBelDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True

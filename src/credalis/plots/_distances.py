@@ -83,9 +83,10 @@ class DistanceMatrixDisplay:
         labels : array-like of int, shape (n_samples,)
             Classes or clusters, -1 for none.
         max_objects : int, default=1000
-            Of more objects, this many are shown, spread evenly over the ordered ones.
+            Largest number of objects shown. Of more, this many are taken, evenly spread
+            over the order.
         ax : sequence of two matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------

@@ -38,10 +38,10 @@ class CredalPartitionDisplay:
     the objects that are certainly in a cluster, a dashed one that of those possibly in
     it.
 
-    Two features are shown as they are, more of them by their first two principal
-    components (of X as given: scale it first if units differ). A single feature runs
-    along the horizontal axis, with the doubt about each object as the height; the hulls
-    are then intervals, drawn below the objects.
+    Two features are shown as they are; more are reduced to their first two principal
+    components (of X as given: scale it first if the units differ). A single feature
+    runs along the horizontal axis, with the doubt about each object as its height; the
+    hulls are then intervals, drawn below the objects.
 
     Use `from_partition` or `from_estimator` to make a display.
 
@@ -127,9 +127,9 @@ class CredalPartitionDisplay:
         centers : array-like of shape (n_centers, n_features), default=None
             Prototypes to be shown.
         feature_names : sequence of str, default=None
-            None: the columns of X if it is a data frame, else numbers.
+            By default the columns of X if it is a data frame, otherwise numbers.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class CredalPartitionDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True

@@ -34,11 +34,12 @@ _LINE = 10.5
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SelectionDisplay:
-    """Criteria over the values of a parameter, with what each prefers.
+    """Criteria over the values of a parameter, and which value each prefers.
 
-    A panel for each criterion. The value it prefers has a large mark; the panel says
-    so, or why it does not decide. A band through all panels is the suggestion, and the
-    title its reason. Bars are one standard error.
+    There is one panel per criterion. A large mark shows the value it prefers; the
+    headline gives this value, or says that the criterion is undecided, and why. A band
+    through all panels marks the suggestion, and the title gives its reason. Error bars
+    are one standard error.
 
     Use `from_selection` to make a display.
 
@@ -49,11 +50,11 @@ class SelectionDisplay:
     values : array of shape (n_values,)
         Its values.
     curves : dict of arrays of shape (n_values,)
-        Numbers of each criterion; NaN and infinite ones are not drawn.
+        Values of each criterion; those that are NaN or infinite are not drawn.
     errors : dict of arrays of shape (n_values,)
         Standard errors of some of them.
     preferred : dict
-        For each criterion that takes part the value it prefers, or None.
+        For each criterion that takes part, the value it prefers, or None.
     reasons : dict of str
         For each of these, why.
     best : number or None

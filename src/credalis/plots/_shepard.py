@@ -119,11 +119,11 @@ class ShepardDisplay:
         scale : float
             δ0, the dissimilarity for which δ* is 0.95.
         n_pairs : int, default=100000
-            If there are more pairs, so many of them are drawn at random.
+            Largest number of pairs; if there are more, this many are drawn at random.
         random_state : int, RandomState instance or None, default=0
             Seed of this choice.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class ShepardDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True

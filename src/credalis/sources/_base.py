@@ -82,8 +82,8 @@ class Source(ABC):
         rng : RandomState
             Draws the places.
         max_rows : int, default=None
-            Rows held together; None: 2²¹ numbers, but 4096 to 262 144 rows. A last
-            part is up to a quarter larger.
+            Number of rows in memory together. By default 2²¹ numbers, but at least 4096
+            and at most 262 144 rows. The last part may be up to a quarter larger.
         """
         if max_rows is None:
             max_rows = _BUFFER_ENTRIES // self.n_features

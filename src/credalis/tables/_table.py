@@ -204,7 +204,7 @@ class Table(ABC):
         Parameters
         ----------
         columns : sequence of str, default=None
-            Names of the columns wanted, in this order; None: all.
+            Names of the columns wanted, in this order; by default all.
         max_rows : int, default=65536
             Largest number of rows of a batch; batches may have fewer.
 
