@@ -10,7 +10,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,6 +24,19 @@ SavedState = dict[str, Any]
 
 _BY_CLASS: dict[type, tuple[str, Callable[[Any], SavedState]]] = {}
 _BY_NAME: dict[str, tuple[type, Callable[[SavedState], Any]]] = {}
+
+
+class SavedFields:
+    """A value that is saved as its fields."""
+
+    def to_state(self) -> SavedState:
+        """The fields by their names."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: SavedState) -> Self:
+        """Inverse of `to_state`."""
+        return cls(**state)
 
 
 def register(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice
 from credalis._drawing.axes import add_color_bar, add_legend, start_axes
-from credalis._drawing.inputs import fitted
+from credalis._drawing.inputs import check_names, fitted
 from credalis._drawing.legibility import averaged_rows, group_bounds, group_name
 from credalis._drawing.palette import (
     INK,
@@ -258,12 +258,7 @@ def _checked_objects(objects: ArrayLike | None, n_samples: int) -> NDArray[np.in
 def _checked_names(object_names: Sequence[str] | None, n_samples: int) -> list[str]:
     if object_names is None:
         return [str(i) for i in range(n_samples)]
-    if isinstance(object_names, str) or len(object_names) != n_samples:
-        raise ValueError(
-            f"object_names must hold one name for each of the {n_samples} objects, "
-            f"got {len(object_names)}"
-        )
-    return [str(name) for name in object_names]
+    return check_names("object_names", object_names, n_samples, "objects")
 
 
 def _draw_heatmap(ax: Any, display: MassDisplay, *, legend: bool) -> None:
