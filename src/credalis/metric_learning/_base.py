@@ -111,13 +111,16 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
         check_is_fitted(self)
         return self._features(validate_data(self, X, dtype=np.float64, reset=False))
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(
+        self, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> None:
         """Write the fitted transformer to a file that `credalis.load` reads.
 
-        The file holds arrays and JSON, never code; it appears whole or not at all.
+        The file holds arrays and JSON, never code; it appears whole or not at all. A
+        key of at least 16 bytes signs it.
         """
         check_is_fitted(self)
-        _archive.save(self, path)
+        _archive.save(self, path, key=key)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

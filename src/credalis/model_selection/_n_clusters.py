@@ -225,7 +225,7 @@ def _by_stress(tried: _Range) -> Answer:
 
 
 def _by_nonspecificity(tried: _Range) -> Answer:
-    partitions = [each.partition_ for each in tried.fits.clusterers]
+    partitions = tried.fits.partitions
     curve = np.array([each.average_nonspecificity for each in partitions])
     n_sets = np.array([len(each.focal_sets) for each in partitions])
     return curve, least_nonspecific(tried.numbers, curve, n_sets == 2.0**tried.numbers)

@@ -206,7 +206,7 @@ def _store_masses(
 ) -> None:
     """Store the partition; its masses differ from those that were trained by ∅."""
     reported = estimator._reported(masses, X)
-    if estimator._predicts_from_partition and reported is not masses:
+    if estimator._keeps_training_masses and reported is not masses:
         estimator.training_masses_ = masses
     estimator.partition_ = uncopied_partition(reported, estimator.focal_sets_)
     estimator.labels_ = estimator.partition_.labels.copy()

@@ -18,7 +18,12 @@ from credalis.plots import (
     HistoryDisplay,
     ShepardDisplay,
 )
-from credalis.reproduce._experiments._methods import PAPER_DETECTOR, build
+from credalis.reproduce._experiments._methods import (
+    PAPER_DETECTOR,
+    build,
+    outliers,
+    paper_parameters,
+)
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import attributes
 from credalis.reproduce._framework._experiment import Experiment, Part, Shown
@@ -49,14 +54,19 @@ QUICK_HIDDEN = (5, 20, 45)
 QUICK_DECAYS = (0.0, 1e-5, 1e-2)
 # A loss within three percent is the same minimum from another draw of pairs.
 RELATIVE_TOLERANCE = 0.03
-_EVCLUS = {"focal_sets": "pairs", "pairs_per_sample": 100, "n_init": 5}
-_NETWORK = {
-    "focal_sets": "pairs",
-    "hidden_layer_sizes": [20],
-    "pairs_per_sample": 100,
-    "novelty_detector": PAPER_DETECTOR,
-    "n_init": 5,
-}
+_EVCLUS = paper_parameters(
+    "EVCLUS", 4, focal_sets="pairs", pairs_per_sample=100, n_init=5
+)
+_NETWORK = paper_parameters(
+    "NNEVCLUS",
+    4,
+    focal_sets="pairs",
+    hidden_layer_sizes=[20],
+    pairs_per_sample=100,
+    novelty_detector=PAPER_DETECTOR,
+    novelty_link="reference",
+    n_init=5,
+)
 
 CAPTIONS = {
     "evclus-partition": "EVCLUS: lower (solid) and upper (broken) approximations of "
@@ -85,7 +95,7 @@ def with_evclus(*, parameters: dict[str, Any], seed: int) -> Outcome:
     model = build("EVCLUS", 4, parameters, seed)
     assert isinstance(model, EVCLUS)
     model.fit(X)
-    partition = CredalPartitionDisplay.from_estimator(model, X)
+    partition = CredalPartitionDisplay.from_estimator(model, X, rule="maximum_mass")
     return Outcome(
         _numbers(model, y),
         {
@@ -104,7 +114,7 @@ def _numbers(model: Any, y: Any) -> dict[str, Any]:
     return {
         "loss": float(model.loss_),
         "ari": float(adjusted_rand_index(y, model.labels_)),
-        "outliers": int(model.partition_.is_outlier.sum()),
+        "outliers": int(outliers(model.partition_).sum()),
         "iterations": int(model.n_iter_),
     }
 
@@ -139,10 +149,12 @@ def with_network(
         "nn-learning-curve": _learning_curve(model, evclus_loss),
         "nn-shepard": image(ShepardDisplay.from_estimator(model, X), (5.4, 4.4)),
         "nn-partition": image(
-            CredalPartitionDisplay.from_estimator(model, X), (8.4, 5.2)
+            CredalPartitionDisplay.from_estimator(model, X, rule="maximum_mass"),
+            (8.4, 5.2),
         ),
         "nn-prediction": image(
-            CredalPartitionDisplay.from_partition(predicted, new), (8.4, 5.2)
+            CredalPartitionDisplay.from_partition(predicted, new, rule="maximum_mass"),
+            (8.4, 5.2),
         ),
         "svm": _svm_contour(X),
         **_contours(model, X),
@@ -150,7 +162,7 @@ def with_network(
     values = {
         **_numbers(model, y),
         "new_ari": float(adjusted_rand_index(y_new, model.predict(new))),
-        "new_outliers": int(predicted.is_outlier.sum()),
+        "new_outliers": int(outliers(predicted).sum()),
     }
     return Outcome(values, figures)
 
