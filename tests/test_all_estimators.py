@@ -170,8 +170,8 @@ def test_the_result_ignores_y(estimator, X, rng):
     assert clone(estimator).fit(X, y).partition_ == estimator.fit(X).partition_
 
 
-def test_same_seed_same_bits_for_any_number_of_jobs(estimator, X):
-    estimator.set_params(random_state=1, n_init=2)
+def test_same_seed_same_bits_for_any_number_of_jobs(estimator, X, seed):
+    estimator.set_params(random_state=seed, n_init=2)
     alone = clone(estimator).set_params(n_jobs=1).fit(X)
     together = clone(estimator).set_params(n_jobs=2).fit(X)
     assert alone.partition_ == together.partition_
