@@ -158,11 +158,6 @@ def test_agreement_on_four_classes(benchmark_data):
     assert adjusted_rand_score(y, model.labels_) > 0.7
 
 
-@pytest.fixture
-def nobody_was_told(monkeypatch):
-    monkeypatch.setattr("credalis._warnings._already_told", set())
-
-
 @pytest.mark.usefixtures("nobody_was_told")
 def test_open_formulas_are_told_once_in_a_process(blobs):
     with pytest.warns(ExperimentalWarning, match="MECM is experimental") as told:
