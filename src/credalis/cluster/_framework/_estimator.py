@@ -142,7 +142,6 @@ class BaseCredalClusterer(
     _empty_sets: ClassVar[tuple[str, ...]] = ("stress", "novelty")
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
-    _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
 
     n_init: int | str
     max_iter: Any
@@ -270,7 +269,7 @@ class BaseCredalClusterer(
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
-        estimator = cls(**state["parameters"])
+        estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
         set_fitted(estimator, state["fitted"])
         return estimator
 
@@ -432,8 +431,22 @@ class BaseCredalClusterer(
 
     # What parameters mean.
 
+    @classmethod
+    def _brought_up(
+        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
+    ) -> Mapping[str, Any]:
+        """Parameters of a file, those of earlier versions as they are called now.
+
+        ``form`` is how the file holds values.
+        """
+        return parameters
+
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
+
+    @property
+    def _collapse_advice(self) -> str:
+        return "Take fewer clusters"
 
     @property
     def _detects_novelties(self) -> bool:

@@ -68,8 +68,10 @@ ORDINARY_SHARE = 0.95
 # Objects farther than this many times the scale from all centres start no cluster.
 FAR = 3.0
 
-# The centres that give the scale are found on a sample of at most this many objects.
+# The centres that give the scale are found on a sample of at most this many objects,
+# as the best of so many runs of k-means.
 MAX_SAMPLE = 2000
+_N_KMEANS = 10
 
 MAX_NEIGHBORS = 10
 
@@ -84,26 +86,28 @@ class Scale:
         The 0.95 quantile of the distances to the nearest centre.
     is_near : array of bool, shape (n_samples,)
         Objects within three times this distance of a centre.
+    centers : array of shape (n_clusters, n_features)
+        The centres.
     """
 
     distance: float
     is_near: NDArray[np.bool_]
+    centers: NDArray[np.float64]
+
+    def deviations(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """X - nearest centre, row by row."""
+        return X - self.centers[cdist(X, self.centers).argmin(axis=1)]
 
 
 def robust_scale(
     X: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
 ) -> Scale:
-    """Distances to the k-means centres of the objects that are not isolated.
-
-    A gross outlier attracts a centre of k-means to itself; leaving out the objects
-    whose neighbours are farthest away keeps the centres with the clusters.
-    """
+    """Distances to robust centres of k-means."""
     sample = X
     if len(X) > MAX_SAMPLE:
         sample = X[rng.choice(len(X), MAX_SAMPLE, replace=False)]
-    core = without_isolated(sample, n_clusters)
-    kmeans = KMeans(n_clusters, n_init=3, random_state=rng).fit(core)
-    squared = cdist(X, kmeans.cluster_centers_, "sqeuclidean").min(axis=1)
+    centers = robust_centers(sample, n_clusters, rng)
+    squared = cdist(X, centers, "sqeuclidean").min(axis=1)
     ordinary = np.quantile(squared, ORDINARY_SHARE)
     if ordinary == 0:
         # Almost all objects sit on a centre: their spread is the only scale left.
@@ -111,7 +115,24 @@ def robust_scale(
     is_near = squared <= FAR**2 * ordinary
     if count_distinct(X[is_near], n_clusters) < n_clusters:
         is_near[:] = True
-    return Scale(float(np.sqrt(ordinary)), is_near)
+    return Scale(float(np.sqrt(ordinary)), is_near, centers)
+
+
+def robust_centers(
+    X: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
+) -> NDArray[np.float64]:
+    """Centres by k-means of all rows of X, or of those that are not isolated.
+
+    Gross outliers draw centres to themselves; without them, the other centres are
+    where the objects are. But in small clusters many objects are isolated. The mean
+    distance, in which a few far objects do not count much, tells which is better.
+    """
+    found: list[tuple[float, NDArray[np.float64]]] = []
+    for rows in (without_isolated(X, n_clusters), X):
+        kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng).fit(rows)
+        centers = kmeans.cluster_centers_
+        found.append((float(cdist(X, centers).min(axis=1).mean()), centers))
+    return min(found, key=lambda each: each[0])[1]
 
 
 def count_distinct(X: NDArray[np.float64], enough: int) -> int:

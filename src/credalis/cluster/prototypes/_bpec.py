@@ -46,12 +46,24 @@ default="auto"
         its space.
     alpha : float, default=1.0
         Exponent of the cardinality: the larger, the less mass on large sets.
-    beta : float, default=2.0
-        Exponent of the masses, > 1: the larger, the less certain the result.
+    beta : float or "auto", default="auto"
+        Exponent of the masses, > 1: the larger, the less certain the result. Too large
+        a value for the data makes all prototypes coincide, which is warned about.
+        "auto" is the published 2 in up to two dimensions and about 1 + 2/d in d; see
+        `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise: an object farther than this from all prototypes is rather an
         outlier. "auto" takes as delta² the 0.95 quantile of the squared distances to
-        the nearest of the k-means centres of the objects that are not isolated.
+        the nearest of the centres that k-means finds.
+    empty_set : {"auto", "noise", "novelty"}, default="auto"
+        What the reported mass on ∅ stands for. "noise": being farther than delta from
+        all prototypes, as published. "novelty": being unlike all training objects, by
+        the distances to the nearest of them; the other masses are normalised and share
+        the rest, and delta only keeps outliers from moving the prototypes. "auto" is
+        "noise" if delta is a number, "novelty" else.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with novelty; see
+        `outlier_p_values`.
     init : "peaks" or array-like of shape (n_clusters, n_features), default="peaks"
         Prototypes, which stay where they are. "peaks" takes the most important objects
         of the δ-Bel graph of the data, or of 10 000 evenly spread rows. Given ones, for
@@ -86,6 +98,11 @@ default="auto"
         Matrices S_k of the adaptive metric.
     transformer_ : object or None
         The fitted transformer.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(2, 1 + 2 s), where 1/s is
+        the effective dimension of the clusters that k-means finds, or of the data if
+        that is larger: s is the mean squared cosine of the angles between deviations
+        from the centres. With an adaptive metric 1/s is the number of dimensions.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
@@ -117,7 +134,6 @@ default="auto"
     """
 
     _words = "centres with many near neighbours were found first, then their clusters"
-    _collapse_advice = "Give other prototypes, or another n_neighbors"
     _inits = ("peaks",)
     _moves_centers = False
 
@@ -128,8 +144,10 @@ default="auto"
         focal_sets: str | FocalSets = "auto",
         metric: str | Transformer = "adaptive",
         alpha: float = 1.0,
-        beta: float = 2.0,
+        beta: float | str = "auto",
         delta: float | str = "auto",
+        empty_set: str = "auto",
+        outlier_rate: float = 0.01,
         init: str | ArrayLike = "peaks",
         n_neighbors: int | str = "auto",
         quantile: float | None = 0.9,
@@ -146,6 +164,8 @@ default="auto"
         self.alpha = alpha
         self.beta = beta
         self.delta = delta
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.init = init
         self.n_neighbors = n_neighbors
         self.quantile = quantile
@@ -159,12 +179,17 @@ default="auto"
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, at_least=0)
-        check_number("beta", self.beta, above=1)
+
+    @property
+    def _collapse_advice(self) -> str:
+        return "Give other prototypes, or another n_neighbors"
 
     def _peaks(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
         return belief_peaks(
             X, self.n_clusters, n_neighbors=self.n_neighbors, quantile=self.quantile
         )
 
-    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
-        return ecm_model(focal_sets, self.alpha, self.beta, delta)
+    def _model(
+        self, focal_sets: FocalSets, beta: float, delta: float
+    ) -> PrototypeModel:
+        return ecm_model(focal_sets, self.alpha, beta, delta)

@@ -84,14 +84,24 @@ default="auto"
         refusing it. `predict` and ``partition_`` use the rows as they are given.
     alpha : float, default=2.0
         Exponent of the cardinality: the larger, the less mass on large sets.
-    beta : float, default=1.2
-        Exponent of the masses, > 1: the larger, the less certain the result. Published
-        experiments took 2 for beta and psi; with weighted prototypes all clusters then
-        get the same weights on most data, which is warned about.
+    beta : float or "auto", default="auto"
+        Exponent of the masses, > 1: the larger, the less certain the result. Too large
+        a value for the data makes all prototypes coincide, which is warned about.
+        "auto" is the published 2 in up to two dimensions and about 1 + 2/d in d; see
+        `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise. "auto" takes as cost of noise the 0.95 quantile of the
         dissimilarities to the nearest prototype of hard clusters of the objects that
         are not isolated.
+    empty_set : {"auto", "noise", "novelty"}, default="auto"
+        What the reported mass on ∅ stands for. "noise": being farther than delta from
+        all prototypes, as published. "novelty": being unlike all training objects, by
+        the distances to the nearest of them; the other masses are normalised and share
+        the rest, and delta only keeps outliers from moving the prototypes. "auto" is
+        "noise" if delta is a number, "novelty" else.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with novelty; see
+        `outlier_p_values`.
     delta_exponent : {1, 2}, default=2
         Whether a unit of mass on ∅ costs δ² or δ.
     eta, gamma : float, default=1.0
@@ -107,8 +117,8 @@ default="k-medoids"
         objects; distant objects; any objects; or given row numbers, n_clusters of them,
         which also fix the numbers of the clusters.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5, or 1 for a start that
-        does not depend on chance.
+        Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
+        the same.
     max_iter : int, default=200
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -167,7 +177,6 @@ default="k-medoids"
 
     _words = "objects were compared with objects that represent the clusters"
     _variants: ClassVar = {"sECMdd": {}, "wECMdd": {"prototypes": "weighted"}}
-    _inits = ("k-medoids", "k-means++", "random")
 
     medoids_: NDArray[np.intp]
     set_medoids_: NDArray[np.intp]
@@ -182,8 +191,10 @@ default="k-medoids"
         metric: Metric = "euclidean",
         symmetrize: bool = False,
         alpha: float = 2.0,
-        beta: float = 1.2,
+        beta: float | str = "auto",
         delta: float | str = "auto",
+        empty_set: str = "auto",
+        outlier_rate: float = 0.01,
         delta_exponent: int = 2,
         eta: float = 1.0,
         gamma: float = 1.0,
@@ -206,6 +217,8 @@ default="k-medoids"
         self.alpha = alpha
         self.beta = beta
         self.delta = delta
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.delta_exponent = delta_exponent
         self.eta = eta
         self.gamma = gamma
@@ -233,17 +246,16 @@ default="k-medoids"
                 f"delta_exponent must be 1 or 2, got {self.delta_exponent!r}"
             )
 
-    @property
-    def _descent(self) -> MedoidDescent:
+    def _descent(self, beta: float) -> MedoidDescent:
         prototypes: MedoidPrototypes = SingleMedoids(self.eta, self.gamma)
         if self.prototypes == "weighted":
             prototypes = WeightedMedoids(self.psi, self.xi, self.zeta)
-        return MedoidDescent(
-            prototypes, self.alpha, self.beta, float(self.delta_exponent)
-        )
+        return MedoidDescent(prototypes, self.alpha, beta, float(self.delta_exponent))
 
-    def _automatic_delta(self, matrix: NDArray[np.float64], core: Core) -> float:
-        return self._descent.automatic_delta(matrix, core)
+    def _automatic_delta(
+        self, matrix: NDArray[np.float64], core: Core, beta: float
+    ) -> float:
+        return self._descent(beta).automatic_delta(matrix, core)
 
     def _solve(
         self,
@@ -254,7 +266,7 @@ default="k-medoids"
         previous: Solution | None,
         report: Report,
     ) -> Solution:
-        return self._descent.solve(
+        return self._descent(problem.beta).solve(
             problem,
             focal_sets,
             self._seeds(problem, rng) if previous is None else previous,
@@ -264,7 +276,9 @@ default="k-medoids"
         )
 
     def _check_solution(self, problem: RelationalProblem, solution: Solution) -> None:
-        warn_of_collapse(self, *self._descent.separation(problem, solution))
+        warn_of_collapse(
+            self, *self._descent(problem.beta).separation(problem, solution)
+        )
         if self.prototypes == "weighted" and self.focal_sets_.cardinality.max() > 1:
             warn_experimental(
                 "ECMdd(prototypes='weighted')",
@@ -273,7 +287,7 @@ default="k-medoids"
             )
 
     def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        descent, focal_sets = self._descent, self.focal_sets_
+        descent, focal_sets = self._descent(self.beta_), self.focal_sets_
         if self.prototypes == "weighted":
             distances = descent.prototypes.distances(values, self.weights_, focal_sets)
         else:
