@@ -7,9 +7,10 @@ same, hence the masses are, and all prototypes move to one point.
 That point v holds them if it is a minimum of J. To second order in small moves of the
 prototypes it is one if and only if β > 1 / (1 - 2 λ), where λ < 1/2 is the largest
 eigenvalue of F, the mean of r_i r_iᵀ / ‖r_i‖² over r_i = x_i - v. Yu, Cheng and Huang
-(2004) have found this for fuzzy c-means. It is so for evidential c-means, too: every set
-A_j adds the same form, the square of the move of v̄_j, to both sides, whatever its
-weight; and ∅ changes only how much each object counts.
+(2004) have found this for fuzzy c-means. It is so for evidential c-means, too: every
+set A_j adds the same form, the square of the move of v̄_j, to both sides, whatever its
+weight; and ∅ changes only how much each object counts. Where the scatter of the
+prototypes of a set costs something, as in credal c-means, the bound is lower.
 
 Let s = ‖F‖² be the mean of the squared cosines of the angles between deviations. It is
 1/d if they point in all directions of a d-dimensional space alike, and otherwise
@@ -17,9 +18,9 @@ larger, but at most λ: its inverse is an effective dimension. So
 
     β = min(2, 1 + 2 s) < 1 / (1 - 2 s) ≤ 1 / (1 - 2 λ)
 
-keeps the prototypes from that point, and is the published β = 2 in one and two
-dimensions. In d dimensions the masses then fall with the volume of the ball around a
-prototype that reaches to the object, r^-d.
+keeps the prototypes of evidential c-means from that point, and is the published β = 2
+in one and two dimensions. In d dimensions the masses then fall as r^-d, with the volume
+of the ball around a prototype that reaches to the object.
 
 References
 ----------
@@ -32,11 +33,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# The published exponent, which no automatic one exceeds.
-LARGEST_EXPONENT = 2.0
 
-
-def automatic_exponent(share: float, power: float = 2.0) -> float:
+def automatic_exponent(share: float, power: float = 2.0, at_most: float = 2.0) -> float:
     """β = 1 + q s, but at most 2.
 
     Parameters
@@ -45,8 +43,10 @@ def automatic_exponent(share: float, power: float = 2.0) -> float:
         s, the mean squared cosine of deviations.
     power : float, default=2.0
         Power q of the distances in J.
+    at_most : float, default=2.0
+        Largest β.
     """
-    return min(LARGEST_EXPONENT, 1.0 + power * share)
+    return min(at_most, 1.0 + power * share)
 
 
 def mean_squared_cosine(deviations: Array) -> float:

@@ -192,7 +192,8 @@ def k_means(
             if (labels == before).all():
                 break
         cost = to_means.min(axis=0).sum()
-        if cost < best_cost:
+        # Rounding does not decide between runs that end alike.
+        if cost < (1 - 1e-9) * best_cost or np.isinf(best_cost):
             best_cost = cost
             result = nearest_distinct_objects(to_means, squares), labels
     return result
@@ -266,23 +267,26 @@ def core_of(
 
     They are around medoids, or around means if the dissimilarities are squares.
 
-    Gross outliers would be clusters of their own; but in small clusters
-    many objects have far neighbours. The mean distance, in which a few far objects do
-    not count much, tells which is better.
+    Gross outliers would be clusters of their own; but in small clusters many objects
+    have far neighbours. The mean distance tells which is better, with the extent of the
+    objects without far neighbours as the largest that counts.
     """
     objects = np.arange(len(matrix))
     if len(matrix) > MAX_SAMPLE:
         objects = rng.choice(len(matrix), MAX_SAMPLE, replace=False)
-    found: list[tuple[float, Core]] = []
+    find = k_means if are_squared else k_medoids
+    found: list[Core] = []
     for kept in (_not_isolated(matrix, objects, n_clusters), objects):
-        find = k_means if are_squared else k_medoids
         between = matrix[np.ix_(kept, kept)]
         medoids, labels = find(between, n_clusters, rng, _N_CORE_STARTS)
-        core = Core(kept, labels, kept[medoids])
+        found.append(Core(kept, labels, kept[medoids]))
+    extent = matrix[np.ix_(found[0].medoids, found[0].objects)].max()
+    costs = []
+    for core in found:
         nearest = matrix[np.ix_(core.medoids, objects)].min(axis=0)
-        lengths = np.sqrt(nearest) if are_squared else nearest
-        found.append((float(lengths.mean()), core))
-    return min(found, key=lambda each: each[0])[1]
+        lengths = np.minimum(nearest, extent)
+        costs.append((np.sqrt(lengths) if are_squared else lengths).mean())
+    return found[int(np.argmin(costs))]
 
 
 def _not_isolated(

@@ -125,14 +125,19 @@ def robust_centers(
 
     Gross outliers draw centres to themselves; without them, the other centres are
     where the objects are. But in small clusters many objects are isolated. The mean
-    distance, in which a few far objects do not count much, tells which is better.
+    distance tells which is better, with the extent of the objects that are not isolated
+    as the largest that counts.
     """
-    found: list[tuple[float, NDArray[np.float64]]] = []
-    for rows in (without_isolated(X, n_clusters), X):
-        kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng).fit(rows)
-        centers = kmeans.cluster_centers_
-        found.append((float(cdist(X, centers).min(axis=1).mean()), centers))
-    return min(found, key=lambda each: each[0])[1]
+    core = without_isolated(X, n_clusters)
+    found = [
+        KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng)
+        .fit(rows)
+        .cluster_centers_
+        for rows in (core, X)
+    ]
+    extent = cdist(core, found[0]).max()
+    costs = [np.minimum(cdist(X, each).min(axis=1), extent).mean() for each in found]
+    return found[int(np.argmin(costs))]
 
 
 def count_distinct(X: NDArray[np.float64], enough: int) -> int:

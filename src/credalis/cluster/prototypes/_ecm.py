@@ -64,8 +64,8 @@ default="auto"
         the rest, and delta only keeps outliers from moving the prototypes. "auto" is
         "noise" if delta is a number, "novelty" else.
     outlier_rate : float, default=0.01
-        Share of ordinary objects that may be called outliers, with novelty; see
-        `outlier_p_values`.
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     init : "k-means", "k-means++", "peaks" or array-like of shape \
 (n_clusters, n_features), default="k-means"
         Initial prototypes. "k-means" takes the centres that k-means finds, "k-means++"
@@ -109,7 +109,7 @@ default="auto"
     focal_sets_ : FocalSets
         Focal sets that were used.
     loss_ : float
-        J of `partition_` and `centers_`.
+        J of `centers_` and the masses that belong to them, with ∅ as noise.
     history_ : array of shape (n_iter_,)
         J at each iteration, with the masses that fit the prototypes best.
     n_iter_ : int

@@ -22,6 +22,7 @@ from credalis.cluster._inputs._medoids import (
     core_of,
     draw_seeds,
     objects_near,
+    settled_medoids,
 )
 from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.dissimilarity import check_dissimilarities
@@ -91,8 +92,10 @@ class RelationalClusterer(NoiseClusterer):
     """
 
     _reads_dissimilarities = True
+    # No automatic exponent is larger.
+    _largest_beta: ClassVar[float] = 2.0
     # The first is found once for all starts.
-    _inits: ClassVar[tuple[str, ...]] = ("k-medoids", "k-means++", "random")
+    _inits: ClassVar[tuple[str, ...]] = ("auto", "k-medoids", "k-means++", "random")
 
     n_clusters: int
     metric: Metric
@@ -203,7 +206,8 @@ class RelationalClusterer(NoiseClusterer):
         everything = np.zeros(len(squares), dtype=np.intp)
         overall = mean_squared_cosine_within(squares, everything, 1)
         within = mean_squared_cosine_within(squares, core.labels, self.n_clusters)
-        return automatic_exponent(min(overall, within), self._power)
+        share = min(overall, within)
+        return automatic_exponent(share, self._power, self._largest_beta)
 
     def _n_starts(self, problem: RelationalProblem) -> int:
         is_found = isinstance(self.init, str) and self.init == self._inits[0]
@@ -221,10 +225,13 @@ class RelationalClusterer(NoiseClusterer):
             return problem.start
         if self.init == "random":
             return rng.choice(problem.candidates, self.n_clusters, replace=False)
-        if self.init == "k-medoids":
+        if self.init == "auto":
             assert problem.core is not None
             return problem.core.medoids
-        return draw_seeds(problem.matrix, self.n_clusters, problem.candidates, rng)
+        seeds = draw_seeds(problem.matrix, self.n_clusters, problem.candidates, rng)
+        if self.init == "k-medoids":
+            return settled_medoids(problem.matrix, seeds)
+        return seeds
 
     def _predict_masses(self, X: Array) -> Array:
         if self.reference_points_ is None:

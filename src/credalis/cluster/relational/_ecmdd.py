@@ -87,8 +87,8 @@ default="auto"
     beta : float or "auto", default="auto"
         Exponent of the masses, > 1: the larger, the less certain the result. Too large
         a value for the data makes all prototypes coincide, which is warned about.
-        "auto" is the published 2 in up to two dimensions and about 1 + 2/d in d; see
-        `beta_`.
+        "auto" is about 1 + q/d in d dimensions, if J has the power q of the
+        dissimilarities; see `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise. "auto" takes as cost of noise the 0.95 quantile of the
         dissimilarities to the nearest prototype of hard clusters of the objects that
@@ -100,8 +100,8 @@ default="auto"
         the rest, and delta only keeps outliers from moving the prototypes. "auto" is
         "noise" if delta is a number, "novelty" else.
     outlier_rate : float, default=0.01
-        Share of ordinary objects that may be called outliers, with novelty; see
-        `outlier_p_values`.
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     delta_exponent : {1, 2}, default=2
         Whether a unit of mass on ∅ costs δ² or δ.
     eta, gamma : float, default=1.0
@@ -111,11 +111,12 @@ default="auto"
         ψ > 1, for ``prototypes="weighted"``: the larger, the more objects count.
     xi, zeta : float, default=5.0 and 0.0
         ξ and ζ, for ``prototypes="weighted"``.
-    init : {"k-medoids", "k-means++", "random"} or array-like of int, \
-default="k-medoids"
-        Objects to start from: medoids of hard clusters, which are found from distant
-        objects; distant objects; any objects; or given row numbers, n_clusters of them,
-        which also fix the numbers of the clusters.
+    init : {"auto", "k-medoids", "k-means++", "random"} or array-like of int, \
+default="auto"
+        Objects to start from. "auto" takes the medoids of the best hard clusters that
+        are found, "k-medoids" those of hard clusters found from distant objects,
+        "k-means++" distant objects, "random" any objects. Given row numbers, n_clusters
+        of them, also fix the numbers of the clusters.
     n_init : int or "auto", default="auto"
         Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
         the same.
@@ -144,6 +145,10 @@ default="k-medoids"
         ``prototypes="single"``.
     weights_ : array of shape (n_clusters, n_samples)
         Weights of the objects, with ``prototypes="weighted"``; rows sum to 1.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(1.2, 1 + s), where 1/s
+        is the effective dimension of hard clusters, or of the data if that is larger:
+        s is the mean squared cosine of the angles between deviations from the centres.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
@@ -178,6 +183,9 @@ default="k-medoids"
     _words = "objects were compared with objects that represent the clusters"
     _variants: ClassVar = {"sECMdd": {}, "wECMdd": {"prototypes": "weighted"}}
 
+    # Above, weights of prototypes are the same in all clusters on most data.
+    _largest_beta = 1.2
+
     medoids_: NDArray[np.intp]
     set_medoids_: NDArray[np.intp]
     weights_: NDArray[np.float64]
@@ -201,7 +209,7 @@ default="k-medoids"
         psi: float = 1.2,
         xi: float = 5.0,
         zeta: float = 0.0,
-        init: str | ArrayLike = "k-medoids",
+        init: str | ArrayLike = "auto",
         n_init: int | str = "auto",
         max_iter: int = 200,
         tol: float = 1e-6,

@@ -76,8 +76,8 @@ default="auto"
     beta : float or "auto", default="auto"
         Exponent of the masses, > 1: the larger, the less certain the result. Too large
         a value for the data makes all prototypes coincide, which is warned about.
-        "auto" is the published 2 in up to two dimensions and about 1 + 2/d in d; see
-        `beta_`.
+        "auto" is about 1 + q/d in d dimensions, if J has the power q of the
+        dissimilarities; see `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise. "auto" takes as delta² the 0.95 quantile of d_ik^q to the
         nearest medoid of hard clusters of the objects that are not isolated.
@@ -88,8 +88,8 @@ default="auto"
         the rest, and delta only keeps outliers from moving the prototypes. "auto" is
         "noise" if delta is a number, "novelty" else.
     outlier_rate : float, default=0.01
-        Share of ordinary objects that may be called outliers, with novelty; see
-        `outlier_p_values`.
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     gamma, eta : float, default=0.5 and 1.0
         γ and η.
     power : {1, 2}, default=1
@@ -100,11 +100,12 @@ default="auto"
     update_terms : {"all", "single"}, default="all"
         A prototype minimises all terms of J that depend on it, or those of its cluster
         alone, which takes less time.
-    init : {"k-medoids", "k-means++", "random"} or array-like of int, \
-default="k-medoids"
-        Objects to start from: medoids of hard clusters, which are found from distant
-        objects; distant objects; any objects; or given row numbers, n_clusters of them,
-        which also fix the numbers of the clusters.
+    init : {"auto", "k-medoids", "k-means++", "random"} or array-like of int, \
+default="auto"
+        Objects to start from. "auto" takes the medoids of the best hard clusters that
+        are found, "k-medoids" those of hard clusters found from distant objects,
+        "k-means++" distant objects, "random" any objects. Given row numbers, n_clusters
+        of them, also fix the numbers of the clusters.
     n_init : int or "auto", default="auto"
         Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
         the same.
@@ -133,6 +134,10 @@ default="k-medoids"
     set_medoids_ : array of int, shape (n_focal_sets,)
         Row numbers of the objects that stand for the focal sets, -1 for ∅, with
         ``meta_dissimilarity="prototype"``.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(2, 1 + q s), where 1/s is
+        the effective dimension of hard clusters, or of the data if that is larger: s is
+        the mean squared cosine of the angles between deviations from the centres.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
@@ -190,7 +195,7 @@ default="k-medoids"
         power: int = 1,
         meta_dissimilarity: str = "mean",
         update_terms: str = "all",
-        init: str | ArrayLike = "k-medoids",
+        init: str | ArrayLike = "auto",
         n_init: int | str = "auto",
         max_iter: int = 100,
         tol: float = 1e-6,

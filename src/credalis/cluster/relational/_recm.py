@@ -11,7 +11,7 @@ from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._framework._warnings import warn_of_collapse
-from credalis.cluster._inputs._geometry import Metric
+from credalis.cluster._inputs._geometry import Metric, check_not_negative
 from credalis.cluster._inputs._medoids import Core, ordinary_value
 from credalis.cluster.relational._clusterer import (
     RelationalClusterer,
@@ -89,8 +89,8 @@ default="auto"
         the rest, and delta only keeps outliers from moving the prototypes. "auto" is
         "noise" if delta is a number, "novelty" else.
     outlier_rate : float, default=0.01
-        Share of ordinary objects that may be called outliers, with novelty; see
-        `outlier_p_values`.
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     init : {"k-means", "k-means++", "random"} or array-like, default="k-means"
         "k-means" starts with the means of hard clusters, "k-means++" with distant
         objects as prototypes, "random" with random masses. An array of shape
@@ -129,6 +129,10 @@ default="auto"
     products_ : array of shape (n_clusters, n_samples)
         Mean squared dissimilarities of each object to the prototypes, with these
         weights.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(2, 1 + 2 s), where 1/s is
+        the effective dimension of hard clusters, or of the data if that is larger: s is
+        the mean squared cosine of the angles between deviations from the centres.
     delta_ : float
         Distance to noise that was used.
     floor_ : float
@@ -339,6 +343,14 @@ default="auto"
         warn_of_collapse(
             self, np.sqrt(max(separation, 0.0)), np.sqrt(problem.matrix.mean() / 2)
         )
+
+    def _points(self, X: Array) -> tuple[Array, Any]:
+        points, metric = super()._points(X)
+        if self.squared and self._is_precomputed:
+            # Novelty is about distances.
+            check_not_negative(points)
+            points = np.sqrt(points)
+        return points, metric
 
     def _costs(self, values: Array) -> Array:
         return recm_costs(

@@ -10,7 +10,7 @@ from credalis.cluster import NNEVCLUS
 from credalis.metrics import adjusted_rand_index
 from credalis.reproduce._experiments._attribute import TOLERANCE, scores
 from credalis.reproduce._experiments._explanations import DISSIMILARITY_EXPLANATIONS
-from credalis.reproduce._experiments._methods import build
+from credalis.reproduce._experiments._methods import C_MEDOIDS, build
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import SETS, dissimilarities
 from credalis.reproduce._framework._experiment import Experiment, Part, Shown
@@ -60,13 +60,19 @@ def setting(method: str, title: str) -> tuple[str, dict[str, Any]]:
         "hidden_layer_sizes": [given["hidden"]],
     }
     noise = {"delta_quantile": given["noise"], "n_init": 5}
-    medoids = {"focal_sets": "pairs", **noise}
+    medoids = {"focal_sets": "pairs", **C_MEDOIDS, **noise}
     return {
         "EVCLUS": ("EVCLUS", stress),
         "NN-EVCLUS": ("NNEVCLUS", network),
         "RECM": (
             "RECM",
-            {"focal_sets": "singletons", "squared": True, "beta": 1.5, **noise},
+            {
+                "focal_sets": "singletons",
+                "squared": True,
+                "beta": 1.5,
+                "init": "k-means++",
+                **noise,
+            },
         ),
         "sECMdd": ("ECMdd", medoids),
         "wECMdd": ("ECMdd", {**medoids, "prototypes": "weighted"}),

@@ -39,6 +39,10 @@ CLASSES: dict[str, type[BaseCredalClusterer]] = {
 
 # Settings that are no JSON values, by the words that stand for them.
 PAIRS_WITHOUT_FRAME = "pairs without Ω"
+# Exponents and starts that the paper's programs have.
+C_MEANS = {"beta": 2.0, "init": "k-means++"}
+C_MEDOIDS = {"beta": 1.2, "init": "k-medoids"}
+
 PAPER_DETECTOR = "one-class SVM, nu 0.2, gamma 0.2"
 
 
@@ -94,9 +98,9 @@ def attribute_setting(method: str, title: str) -> Setting:
 def _declared(method: str, n_clusters: int) -> Setting:
     # The paper: above three clusters the pairs of the two-step strategy.
     c_means_sets = PAIRS_WITHOUT_FRAME if n_clusters <= 3 else "two-step"
-    c_means = {"delta": 5, "focal_sets": c_means_sets}
-    ccm = {"delta": 5, "focal_sets": PAIRS_WITHOUT_FRAME}
-    medoids = {"delta": 5, "focal_sets": "pairs", "n_init": 5}
+    c_means = {"delta": 5, "focal_sets": c_means_sets, **C_MEANS}
+    ccm = {"delta": 5, "focal_sets": PAIRS_WITHOUT_FRAME, **C_MEANS}
+    medoids = {"delta": 5, "focal_sets": "pairs", "n_init": 5, **C_MEDOIDS}
     # Starts at the belief peaks draw no random numbers: all repetitions are equal.
     return {
         "EVCLUS": Setting("EVCLUS", {"n_init": 5}),
@@ -108,7 +112,7 @@ def _declared(method: str, n_clusters: int) -> Setting:
         "CCM-bp": Setting("CCM", {**ccm, "init": "peaks"}, is_deterministic=True),
         "sECMdd": Setting("ECMdd", medoids),
         "wECMdd": Setting("ECMdd", {**medoids, "prototypes": "weighted"}),
-        "BPEC": Setting("BPEC", c_means, is_deterministic=True),
+        "BPEC": Setting("BPEC", {**c_means, "init": "peaks"}, is_deterministic=True),
         "Bootclus": Setting("Bootclus", {"n_bootstrap": 500}),
     }[method]
 

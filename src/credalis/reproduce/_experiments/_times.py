@@ -11,7 +11,7 @@ from credalis.reproduce._experiments._constrained import METHODS as CONSTRAINED_
 from credalis.reproduce._experiments._constrained import draws_of
 from credalis.reproduce._experiments._dissimilarity import METHODS as RELATIONAL_METHODS
 from credalis.reproduce._experiments._dissimilarity import fit_dissimilarities, setting
-from credalis.reproduce._experiments._methods import PAIRS_WITHOUT_FRAME
+from credalis.reproduce._experiments._methods import C_MEANS, PAIRS_WITHOUT_FRAME
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import SETS
 from credalis.reproduce._framework._experiment import Experiment, Shown
@@ -30,8 +30,8 @@ _ATTRIBUTE: dict[str, tuple[str, dict[str, Any]]] = {
         "NNEVCLUS",
         {"focal_sets": "singletons", "hidden_layer_sizes": [30]},
     ),
-    "ECM": ("ECM", {"focal_sets": "two-step", "delta": 5}),
-    "CCM": ("CCM", {"focal_sets": PAIRS_WITHOUT_FRAME, "delta": 5}),
+    "ECM": ("ECM", {"focal_sets": "two-step", "delta": 5, **C_MEANS}),
+    "CCM": ("CCM", {"focal_sets": PAIRS_WITHOUT_FRAME, "delta": 5, **C_MEANS}),
 }
 
 
