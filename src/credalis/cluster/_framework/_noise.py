@@ -11,6 +11,9 @@ from credalis.cluster._framework._estimator import BaseCredalClusterer
 # The exponent of a method that has no parameter for it.
 _PUBLISHED_BETA = 2.0
 
+# Distance to noise in units of the ordinary one, where ∅ is told as novelty.
+_NOVELTY_FACTOR = 2.0
+
 
 class NoiseClusterer(BaseCredalClusterer):
     """Base of the methods in which a unit of mass on ∅ costs δ².
@@ -18,6 +21,8 @@ class NoiseClusterer(BaseCredalClusterer):
     δ keeps its part in the fit whatever ∅ stands for: objects farther than δ from all
     prototypes hardly move them. Given the prototypes, the masses on the other sets are
     in proportions that do not depend on δ, so that for novelty only these are told.
+    Then δ need not flag anything, and an automatic one is twice as large: no small
+    cluster and no edge of a large one is taken for noise.
     """
 
     _empty_sets = ("auto", "noise", "novelty")
@@ -65,18 +70,29 @@ class NoiseClusterer(BaseCredalClusterer):
         return isinstance(self.beta, str)
 
     @property
-    def _reports_novelty(self) -> bool:
+    def _is_about_novelty(self) -> bool:
         # Who says what is far away means this by an outlier.
         is_automatic = self.empty_set == "auto" and isinstance(self.delta, str)
-        is_novelty = is_automatic or self.empty_set == "novelty"
-        return is_novelty and self.focal_sets_.empty_index is not None
+        return is_automatic or self.empty_set == "novelty"
+
+    @property
+    def _reports_novelty(self) -> bool:
+        return self._is_about_novelty and self.focal_sets_.empty_index is not None
+
+    @property
+    def _delta_factor(self) -> float:
+        """An automatic δ in units of the distance that is ordinary."""
+        return _NOVELTY_FACTOR if self._is_about_novelty else 1.0
 
     @property
     def _collapse_advice(self) -> str:
         """What to do about prototypes that coincide."""
-        if not isinstance(self.beta, str) and "beta" in self.get_params(deep=False):
-            return f"Lower beta, it is {self.beta:g}, or let beta='auto' choose it"
-        return (
-            "Take fewer clusters, or distances in fewer dimensions, for example "
-            "metric=sklearn.decomposition.PCA(2)"
-        )
+        if "beta" not in self.get_params(deep=False):
+            return (
+                "Measure distances in few dimensions, for example with "
+                "metric=sklearn.decomposition.PCA(3)"
+            )
+        if isinstance(self.beta, str):
+            lower = 1 + (self.beta_ - 1) / 2
+            return f"Set beta={lower:.4g}, 'auto' has taken {self.beta_:.4g}"
+        return f"Lower beta, it is {self.beta:g}, or let beta='auto' choose it"

@@ -185,7 +185,7 @@ def k_means(
             weights = cluster_weights(labels, n_clusters)
             products = weights @ squares
             # A cluster without objects stays where it was.
-            is_empty = ~weights.any(axis=1)
+            is_empty = weights.sum(axis=1) == 0
             moved = products - (products * weights).sum(axis=1, keepdims=True) / 2
             to_means = np.where(is_empty[:, None], to_means, moved)
             before, labels = labels, to_means.argmin(axis=0)

@@ -2,13 +2,25 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 
 from credalis._checks import check_number
+from credalis._warnings import warn_user
 from credalis.belief import FocalSets
+from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._peaks import belief_peaks
 from credalis.cluster._inputs._side_information import Transformer
-from credalis.cluster.prototypes._clusterer import PrototypeClusterer
+from credalis.cluster.prototypes._clusterer import (
+    PrototypeClusterer,
+    PrototypeProblem,
+)
 from credalis.objectives import PrototypeModel, ecm_model
+
+# In so many dimensions it is looked whether peaks are centres: in fewer, a peak away
+# from the mean may well be right for a cluster that is not round. Then no more than this
+# share of the objects should change cluster if the peaks were at the means.
+_MANY_DIMENSIONS = 10
+_LARGEST_UNSETTLED = 0.1
 
 
 class BPEC(PrototypeClusterer):
@@ -59,8 +71,9 @@ default="auto"
         What the reported mass on ∅ stands for. "noise": being farther than delta from
         all prototypes, as published. "novelty": being unlike all training objects, by
         the distances to the nearest of them; the other masses are normalised and share
-        the rest, and delta only keeps outliers from moving the prototypes. "auto" is
-        "noise" if delta is a number, "novelty" else.
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
     outlier_rate : float, default=0.01
         Share of ordinary objects that may be called outliers, with
         ``empty_set="novelty"``; see `outlier_p_values`.
@@ -189,7 +202,33 @@ default="auto"
             X, self.n_clusters, n_neighbors=self.n_neighbors, quantile=self.quantile
         )
 
+    def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> None:
+        super()._check_solution(problem, solution)
+        X, n_features = problem.X, problem.X.shape[1]
+        if not isinstance(self.init, str) or n_features < _MANY_DIMENSIONS:
+            return
+        share = share_unsettled(X, self.centers_)
+        if share > _LARGEST_UNSETTLED:
+            warn_user(
+                f"the belief peaks, which are objects, are far from the centres of "
+                f"their clusters in {n_features} dimensions: {share:.0%} of the objects "
+                "would change cluster if they moved there. ECM(init='peaks') lets them "
+                "move",
+                UserWarning,
+            )
+
     def _model(
         self, focal_sets: FocalSets, beta: float, delta: float
     ) -> PrototypeModel:
         return ecm_model(focal_sets, self.alpha, beta, delta)
+
+
+def share_unsettled(X: NDArray[np.float64], prototypes: NDArray[np.float64]) -> float:
+    """Share of objects that change cluster if prototypes move to the means of theirs.
+
+    Clusters are those of the nearest prototypes.
+    """
+    labels = cdist(X, prototypes).argmin(axis=1)
+    members = labels == np.arange(len(prototypes))[:, None]
+    means = members @ X / np.maximum(members.sum(axis=1, keepdims=True), 1)
+    return float((cdist(X, means).argmin(axis=1) != labels).mean())

@@ -219,7 +219,8 @@ class PrototypeClusterer(NoiseClusterer):
             if start is None and self.init == "k-means":
                 start = scale.centers
             beta = _exponent(Z, scale, space) if isinstance(beta, str) else beta
-            delta = scale.distance if isinstance(delta, str) else delta
+            if isinstance(delta, str):
+                delta = self._delta_factor * scale.distance
         return PrototypeProblem(
             Z,
             float(beta),

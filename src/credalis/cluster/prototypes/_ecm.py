@@ -61,8 +61,9 @@ default="auto"
         What the reported mass on ∅ stands for. "noise": being farther than delta from
         all prototypes, as published. "novelty": being unlike all training objects, by
         the distances to the nearest of them; the other masses are normalised and share
-        the rest, and delta only keeps outliers from moving the prototypes. "auto" is
-        "noise" if delta is a number, "novelty" else.
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
     outlier_rate : float, default=0.01
         Share of ordinary objects that may be called outliers, with
         ``empty_set="novelty"``; see `outlier_p_values`.

@@ -125,6 +125,11 @@ class RelationalClusterer(NoiseClusterer):
         """Power of the distances in J."""
         return 2.0 if self._has_squares else 1.0
 
+    @property
+    def _delta_power(self) -> float:
+        """Power of δ in J."""
+        return 2.0
+
     @abstractmethod
     def _automatic_delta(self, matrix: Array, core: Core, beta: float) -> float:
         """The distance to noise that suits the data."""
@@ -184,6 +189,8 @@ class RelationalClusterer(NoiseClusterer):
                 beta = self._automatic_beta(matrix, core)
             if isinstance(delta, str):
                 delta = self._automatic_delta(matrix, core, beta)
+                # A unit of mass costs δ to one power, and a distance to another.
+                delta *= self._delta_factor ** (self._power / self._delta_power)
         return RelationalProblem(
             matrix,
             points,

@@ -86,8 +86,9 @@ default="auto"
         What the reported mass on ∅ stands for. "noise": being farther than delta from
         all prototypes, as published. "novelty": being unlike all training objects, by
         the distances to the nearest of them; the other masses are normalised and share
-        the rest, and delta only keeps outliers from moving the prototypes. "auto" is
-        "noise" if delta is a number, "novelty" else.
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
     outlier_rate : float, default=0.01
         Share of ordinary objects that may be called outliers, with
         ``empty_set="novelty"``; see `outlier_p_values`.
@@ -341,8 +342,29 @@ default="auto"
         half_norms = np.diagonal(gram) / 2
         separation = (gram - half_norms - half_norms[:, None]).max()
         warn_of_collapse(
-            self, np.sqrt(max(separation, 0.0)), np.sqrt(problem.matrix.mean() / 2)
+            self,
+            np.sqrt(max(separation, 0.0)),
+            np.sqrt(problem.matrix.mean() / 2),
+            is_collapsing=self._is_collapsing(problem, solution),
         )
+
+    def _is_collapsing(self, problem: RelationalProblem, solution: Solution) -> bool:
+        """Whether all prototypes at one point would cost no more; see `ECM`."""
+        if not solution.trace.converged:
+            return False
+        coefficients = np.empty_like(self.coefficients_)
+        coefficients[:] = self.coefficients_.mean(axis=0)
+        products = coefficients @ problem.matrix
+        costs = recm_costs(
+            products,
+            coefficients @ products.T,
+            self.focal_sets_,
+            self.alpha,
+            problem.delta,
+            self.floor_,
+        )
+        weights = mass_weights(masses_from_costs(costs, problem.beta), problem.beta)
+        return float(np.vdot(weights, costs)) <= solution.trace.loss
 
     def _points(self, X: Array) -> tuple[Array, Any]:
         points, metric = super()._points(X)
