@@ -233,7 +233,9 @@ def _resolution(lengths: Array) -> float:
 
 def _log_mean(lengths: Array, floor: float) -> Array:
     """Log of the means of rows, at least that of the floor."""
-    # In units of the largest length, so that no sum overflows.
-    unit = np.maximum(lengths.max(axis=1), floor)
-    means = (lengths / unit[:, None]).mean(axis=1)
-    return np.log(np.maximum(means, floor / unit)) + np.log(unit)
+    # In units of the largest length, so that no sum overflows; infinite ones have none.
+    unit = lengths.max(axis=1)
+    unit[(unit == 0) | np.isinf(unit)] = 1.0
+    with np.errstate(over="ignore", divide="ignore"):
+        logs = np.log((lengths / unit[:, None]).mean(axis=1)) + np.log(unit)
+    return np.maximum(logs, np.log(floor))

@@ -17,8 +17,8 @@ from credalis.cluster.prototypes._clusterer import (
 from credalis.objectives import PrototypeModel, ecm_model
 
 # In so many dimensions it is looked whether peaks are centres: in fewer, a peak away
-# from the mean may well be right for a cluster that is not round. Then no more than this
-# share of the objects should change cluster if the peaks were at the means.
+# from the mean may well be right for a cluster that is not round. Then no more than
+# this share of the objects should change cluster if the peaks were at the means.
 _MANY_DIMENSIONS = 10
 _LARGEST_UNSETTLED = 0.1
 
@@ -210,10 +210,10 @@ default="auto"
         share = share_unsettled(X, self.centers_)
         if share > _LARGEST_UNSETTLED:
             warn_user(
-                f"the belief peaks, which are objects, are far from the centres of "
-                f"their clusters in {n_features} dimensions: {share:.0%} of the objects "
-                "would change cluster if they moved there. ECM(init='peaks') lets them "
-                "move",
+                "the belief peaks, which are objects, are far from the centres of "
+                f"their clusters in {n_features} dimensions: {share:.0%} of the "
+                "objects would change cluster if they moved there. ECM(init='peaks') "
+                "lets them move",
                 UserWarning,
             )
 

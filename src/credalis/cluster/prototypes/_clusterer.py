@@ -331,8 +331,8 @@ class PrototypeClusterer(NoiseClusterer):
         points, metric = super()._points(X)
         if self.metrics_ is None:
             return points, metric
-        # Where distances are those of Ω, so that the units of the columns do not count.
-        return points @ np.linalg.cholesky(self.metrics_.mean(axis=0)), metric
+        # So that the units of the columns do not count here, either.
+        return points * np.sqrt(np.diagonal(self.metrics_.mean(axis=0))), metric
 
 
 def _exponent(X: Array, scale: Scale, space: MetricSpace | None) -> float:
