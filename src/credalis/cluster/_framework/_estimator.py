@@ -144,7 +144,6 @@ class BaseCredalClusterer(
     _depends_on_units: ClassVar[bool] = True
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
-    _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
 
     n_init: int | str
     max_iter: Any
@@ -283,7 +282,7 @@ class BaseCredalClusterer(
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
-        estimator = cls(**state["parameters"])
+        estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
         set_fitted(estimator, state["fitted"])
         return estimator
 
@@ -472,6 +471,16 @@ class BaseCredalClusterer(
 
     # What parameters mean.
 
+    @classmethod
+    def _brought_up(
+        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
+    ) -> Mapping[str, Any]:
+        """Parameters of a file, those of earlier versions as they are called now.
+
+        ``form`` is how the file holds values.
+        """
+        return parameters
+
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
 
@@ -491,6 +500,10 @@ class BaseCredalClusterer(
         else:
             advice = "raise n_init, ask for fewer clusters"
         return f"{advice}, or try other methods (credalis.compare)"
+
+    @property
+    def _collapse_advice(self) -> str:
+        return "Take fewer clusters"
 
     @property
     def _detects_novelties(self) -> bool:
