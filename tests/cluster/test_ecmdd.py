@@ -239,6 +239,7 @@ def test_agreement_with_the_classes(benchmark_data, name, n_clusters, single, we
 
 
 # Published: 0.402 and 0.246.
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.MergedClustersWarning")
 @pytest.mark.parametrize(
     ("prototypes", "parameters", "least"),
     [
