@@ -17,7 +17,7 @@ from helpers import assert_valid_partition
 
 SOUND = {
     "init": "auto",
-    "dissimilarity_quantile": "contrast",
+    "dissimilarity_quantile": "auto",
     "empty_set": "novelty",
     "weight_decay": 0.01,
 }
@@ -122,7 +122,7 @@ def test_files_sources_streams_and_detectors_carry_the_score(table, tmp_path):
             X, dissimilarities=cdist(X, X)
         ),
         "EVCLUS": EVCLUS(
-            4, dissimilarity_quantile="contrast", empty_set="novelty", random_state=0
+            4, random_state=0
         ).fit(X),
     }
     for name, model in models.items():
@@ -152,7 +152,7 @@ def test_dissimilarities_and_other_metrics_have_starts_and_scores(table):
 
 def test_p_values_need_novelty(table):
     X, _ = table
-    model = NNEVCLUS(4, n_init=1, random_state=0).fit(X)
+    model = NNEVCLUS(4, n_init=1, empty_set="stress", random_state=0).fit(X)
     with pytest.raises(ValueError, match="empty_set='novelty'"):
         model.outlier_p_values(X)
     with pytest.raises(ValueError, match="empty_set must be"):

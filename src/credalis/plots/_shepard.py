@@ -165,6 +165,10 @@ class ShepardDisplay:
         ShepardDisplay
         """
         partition, scale = fitted(estimator, "partition_"), fitted(estimator, "scale_")
+        if hasattr(estimator, "_training_masses"):
+            # ∅ may be reported as novelty; conflicts were matched before that.
+            masses = estimator._training_masses(X)
+            partition = CredalPartition(masses, partition.focal_sets)
         space, metric = dissimilarity_space(estimator, X, dissimilarities)
         numbers = choose_pairs(partition.n_samples, n_pairs, random_state)
         pairs = objects_of_pairs(numbers, partition.n_samples)

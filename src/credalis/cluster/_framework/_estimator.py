@@ -270,7 +270,7 @@ class BaseCredalClusterer(
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
-        estimator = cls(**state["parameters"])
+        estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
         set_fitted(estimator, state["fitted"])
         return estimator
 
@@ -399,11 +399,28 @@ class BaseCredalClusterer(
     def _reported(
         self, masses: NDArray[np.float64], X: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Masses of the method with the ∅ that the user is told of."""
+        """Masses of the method, overwritten by those that the user is told of."""
         if not hasattr(self, "reference_"):
             return masses
         empty = empty_masses(self._p_values(X), self._parameter("outlier_rate"))
         return report_novelty(masses, self.focal_sets_, empty)
+
+    @property
+    def _keeps_training_masses(self) -> bool:
+        """Whether masses of training objects are needed where these are not."""
+        return self._predicts_from_partition
+
+    def _training_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of the training objects X that `loss_` and `stress_` belong to.
+
+        Those of ``partition_`` differ from them by what they say about ∅.
+        """
+        if not hasattr(self, "reference_"):
+            return self.partition_.masses
+        if hasattr(self, "training_masses_"):
+            return self.training_masses_
+        with one_thread():
+            return self._predict_masses(self._validate(X, reset=False))
 
     def _reported_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X as the user is told of them."""
@@ -431,6 +448,16 @@ class BaseCredalClusterer(
         raise NotImplementedError(f"{type(self).__name__} does not read blocks")
 
     # What parameters mean.
+
+    @classmethod
+    def _brought_up(
+        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
+    ) -> Mapping[str, Any]:
+        """Parameters of a file, those of earlier versions as they are called now.
+
+        ``form`` is how the file holds values.
+        """
+        return parameters
 
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)

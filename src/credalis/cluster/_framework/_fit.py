@@ -44,7 +44,8 @@ class Outcome:
     Attributes
     ----------
     solution : Solution
-        With the masses of the objects, or of the sample of a fit in blocks.
+        With the masses of the objects, or of the sample of a fit in blocks; once the
+        result is stored they are those that are reported.
     focal_sets : FocalSets
         Focal sets of the masses.
     max_iter : int
@@ -205,9 +206,13 @@ def _store_masses(
     masses: NDArray[np.float64],
 ) -> None:
     """Store the partition; its masses differ from those that were trained by ∅."""
+    if estimator._reports_novelty:
+        if estimator._keeps_training_masses:
+            estimator.training_masses_ = masses.copy()
+        # Nothing reads the masses of the solution any more, and a copy of them would
+        # take as much memory as the result.
+        masses.flags.writeable = True
     reported = estimator._reported(masses, X)
-    if estimator._predicts_from_partition and reported is not masses:
-        estimator.training_masses_ = masses
     estimator.partition_ = uncopied_partition(reported, estimator.focal_sets_)
     estimator.labels_ = estimator.partition_.labels.copy()
 

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
-from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import normalize
 
 from credalis.cluster._inputs._geometry import Geometry
@@ -33,36 +32,40 @@ _MAX_APART = 0.97
 
 @dataclass(frozen=True, eq=False)
 class HardClusters:
-    """A cluster for each object.
+    """A cluster for each of some objects: all, or a sample of many.
 
     Attributes
     ----------
-    labels : array of int, shape (n_samples,)
+    objects : array of int, shape (n_objects,)
+        Row numbers.
+    labels : array of int, shape (n_objects,)
         Clusters.
-    distances : array of shape (n_samples,)
+    distances : array of shape (n_objects,)
         Distances to the centres of the own clusters.
-    ratios : array of shape (n_samples,)
+    ratios : array of shape (n_objects,)
         These, as a share of the distances to the next centres: small where an object
         is clearly in its cluster.
     n_clusters : int
         Number of clusters.
     """
 
+    objects: NDArray[np.intp]
     labels: NDArray[np.intp]
     distances: Array
     ratios: Array
     n_clusters: int
 
     @classmethod
-    def of(cls, to_centers: Array) -> "HardClusters":
-        """Clusters of the nearest centres, from distances (n_samples, n_clusters)."""
+    def of(cls, objects: NDArray[np.intp], to_centers: Array) -> "HardClusters":
+        """Clusters of the nearest centres, from distances (n_objects, n_clusters)."""
         n_clusters = to_centers.shape[1]
         nearest = to_centers.min(axis=1)
         ratios = np.zeros(len(to_centers))
         if n_clusters > 1:
             second = np.partition(to_centers, 1, axis=1)[:, 1]
             ratios = np.divide(nearest, second, out=ratios + 1.0, where=second > 0)
-        return cls(to_centers.argmin(axis=1), nearest, ratios, n_clusters)
+        labels = to_centers.argmin(axis=1)
+        return cls(objects, labels, nearest, ratios, n_clusters)
 
     @property
     def share_apart(self) -> float:
@@ -90,8 +93,8 @@ class HardClusters:
             rows.append(own[is_inner])
         sizes = [len(own) for own in rows]
         size = min(max(sizes), max(_LEAST_INNER, 2 * int(np.mean(sizes))))
-        objects = np.concatenate([np.resize(own, size) for own in rows if len(own)])
-        return objects, self.labels[objects]
+        places = np.concatenate([np.resize(own, size) for own in rows if len(own)])
+        return self.objects[places], self.labels[places]
 
 
 def hard_clusters(
@@ -109,37 +112,36 @@ def hard_clusters(
 def _by_means(
     points: Array, n_clusters: int, rng: np.random.RandomState
 ) -> HardClusters:
-    """k-means of all objects, or of those that are not isolated.
+    """k-means of all objects, or of those of a sample that are not isolated.
 
     Gross outliers draw centres to themselves; without them, the other centres are
     where the objects are. But in small clusters many objects are isolated. The mean
     distance, in which a few far objects do not count much, tells which is better.
     """
-    sample = points
-    if len(points) > _MAX_POINTS:
-        sample = points[rng.choice(len(points), _MAX_POINTS, replace=False)]
+    objects = _some(len(points), _MAX_POINTS, rng)
+    sample = points[objects]
     found: list[tuple[float, Array]] = []
     for rows in (sample, without_isolated(sample, n_clusters)):
         kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng).fit(rows)
         centers = kmeans.cluster_centers_
         found.append((float(cdist(sample, centers).min(axis=1).mean()), centers))
     _, centers = min(found, key=lambda each: each[0])
-    return HardClusters.of(cdist(points, centers))
+    return HardClusters.of(objects, cdist(sample, centers))
 
 
 def _by_medoids(
     geometry: Geometry, n_clusters: int, rng: np.random.RandomState
 ) -> HardClusters:
-    n_samples = len(geometry.values)
-    objects = np.arange(n_samples)
-    if n_samples > _MAX_MATRIX:
-        objects = rng.choice(n_samples, _MAX_MATRIX, replace=False)
-    medoids, _ = k_medoids(geometry.distances(objects), n_clusters, rng)
-    chosen = objects[medoids]
-    if geometry.is_precomputed:
-        to_medoids = geometry.values[:, chosen]
-    else:
-        to_medoids = pairwise_distances(
-            geometry.values, geometry.values[chosen], metric=geometry.metric
-        )
-    return HardClusters.of(to_medoids)
+    objects = _some(len(geometry.values), _MAX_MATRIX, rng)
+    distances = geometry.distances(objects)
+    medoids, _ = k_medoids(distances, n_clusters, rng)
+    return HardClusters.of(objects, distances[:, medoids])
+
+
+def _some(
+    n_samples: int, n_wanted: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """All row numbers, or a random choice of too many."""
+    if n_samples <= n_wanted:
+        return np.arange(n_samples)
+    return rng.choice(n_samples, n_wanted, replace=False)

@@ -1,5 +1,6 @@
 """EVCLUS: masses whose conflicts match dissimilarities, found row by row."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,11 @@ from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._geometry import Metric, check_not_negative
+from credalis.cluster._inputs._geometry import (
+    Metric,
+    check_not_negative,
+    earlier_parameters,
+)
 from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
 from credalis.cluster.evclus._problem import (
@@ -233,7 +238,7 @@ default="auto"
         init: str | CredalPartition | ArrayLike = "auto",
         constraint_weight: float = 0.5,
         constraint_neighbors: int = 0,
-        empty_set: str = "stress",
+        empty_set: str = "novelty",
         outlier_rate: float = 0.01,
         entropy_weight: float = 0.0,
         warm_start: bool = False,
@@ -312,6 +317,12 @@ default="auto"
     @property
     def _is_warm(self) -> bool:
         return self.warm_start and hasattr(self, "partition_")
+
+    @classmethod
+    def _brought_up(
+        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
+    ) -> dict[str, Any]:
+        return earlier_parameters(parameters, form)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -12,7 +12,11 @@ from sklearn.utils import check_random_state
 
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
-from credalis.cluster._framework._fit import about_features, set_fitted
+from credalis.cluster._framework._fit import (
+    about_features,
+    set_fitted,
+    store_reference,
+)
 from credalis.cluster._framework._solution import one_thread
 from credalis.cluster._inputs._clusters import hard_clusters
 from credalis.cluster._inputs._geometry import scale_of, takes_contrast
@@ -106,6 +110,9 @@ def extended(
             **solution.attributes(),
         },
     )
+    with one_thread():
+        # What is ordinary now includes the new clusters.
+        store_reference(result, X, np.random.RandomState(0))
     return result
 
 

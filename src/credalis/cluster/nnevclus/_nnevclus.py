@@ -1,6 +1,6 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -16,6 +16,7 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._framework._solution import one_thread
+from credalis.cluster._inputs._geometry import earlier_parameters
 from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
@@ -254,8 +255,8 @@ default="random"
         novelty_detector: Any = None,
         novelty_link: str = "reference",
         weight_decay: float = 0.0,
-        init: str | ArrayLike = "random",
-        empty_set: str = "stress",
+        init: str | ArrayLike = "auto",
+        empty_set: str = "novelty",
         outlier_rate: float = 0.01,
         solver: str = "auto",
         learning_rate_init: float | str = "auto",
@@ -410,7 +411,7 @@ default="random"
         network = FittedNetwork.of(self)
         masses = network.masses(rows).T
         if self.embedding_ is not None:
-            known = self.partition_.masses.T
+            known = getattr(self, "training_masses_", self.partition_.masses).T
             return -cross_stress(masses, known, rows, self.focal_sets_, self.scale_)
         similarities = network.space.geometry(rows).similarities(self.scale_, float)
         with one_thread():
@@ -463,6 +464,11 @@ default="random"
     def _detects_novelties(self) -> bool:
         return self.empty_set == "novelty" or self.novelty_detector is not None
 
+    @property
+    def _keeps_training_masses(self) -> bool:
+        # `score` compares new objects with the training objects of a matrix.
+        return self.embedding_ is not None
+
     def _reference_of(
         self, X: NDArray[np.float64], rng: np.random.RandomState
     ) -> NeighborNovelty | Calibration:
@@ -506,6 +512,12 @@ default="random"
                 f"shape {got}"
             )
         return validate_data(self, X, reset=reset, **options)
+
+    @classmethod
+    def _brought_up(
+        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
+    ) -> dict[str, Any]:
+        return earlier_parameters(parameters, form)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -82,6 +82,7 @@ def _most_plausible(
         n_clusters,
         metric=geometry.metric,
         dissimilarity_scale=scale,
+        empty_set="stress",
         tol=_SEED_TOLERANCE,
         random_state=rng,
     )

@@ -217,7 +217,8 @@ def prepare(
         )
     is_auto = isinstance(init, str) and init == "auto"
     is_informed = information.has_labels or information.has_constraints
-    starts_from_clusters = is_auto and not is_informed and seeds is None
+    is_new = seeds is None and settings.previous is None
+    starts_from_clusters = is_auto and not is_informed and is_new
     clusters = None
     if starts_from_clusters or takes_contrast(settings):
         clusters = hard_clusters(geometry, settings.n_clusters, rng)
