@@ -110,23 +110,24 @@ class Geometry:
         of ten clusters of equal size nine pairs in ten are apart, of two clusters of
         ten to one not even one in five.
         """
-        squares = np.square(self._sampled_lengths(rng))
-        different = squares[squares > 0]
+        squares = self._sampled_lengths(rng)
+        is_apart = squares > 0
         # Copies are never apart.
-        share = min(share, 0.999 * len(different) / len(squares))
-        unit = float(np.median(different))
-
-        def excess(log_rate: float) -> float:
-            targets = -np.expm1(-np.exp(log_rate) * (squares / unit))
-            return float(targets.mean()) - share
-
+        share = min(share, 0.999 * float(is_apart.mean()))
+        length = float(np.median(squares[is_apart]))
+        # In place: there may be millions of pairs. In units of the usual length, so
+        # that no square overflows.
+        squares /= length
+        squares *= squares
+        given = share, squares, np.empty_like(squares)
         low, high = -10.0, 10.0
-        while excess(low) > 0:
+        while _excess(low, *given) > 0:
             low -= 10.0
-        while excess(high) < 0:
+        while _excess(high, *given) < 0:
             high += 10.0
-        rate = float(np.exp(brentq(excess, low, high, xtol=1e-9)))
-        return float(np.sqrt(decay_rate(1.0) / rate) * np.sqrt(unit))
+        # Arrays inside a function that is given would outlive the search.
+        rate = float(np.exp(brentq(_excess, low, high, given, xtol=1e-9)))
+        return float(np.sqrt(decay_rate(1.0) / rate)) * length
 
     def _sampled_lengths(self, rng: np.random.RandomState) -> NDArray[np.float64]:
         """Dissimilarities of the pairs of some objects, not all of them 0."""
@@ -139,6 +140,18 @@ class Geometry:
         if not values.any():
             raise ValueError("the dissimilarities of all objects are 0")
         return values
+
+
+def _excess(
+    log_rate: float,
+    share: float,
+    squares: NDArray[np.float64],
+    targets: NDArray[np.float64],
+) -> float:
+    """How much the mean of 1 - exp(-γ d²) exceeds a share; the targets are written."""
+    np.multiply(squares, -np.exp(log_rate), out=targets)
+    np.expm1(targets, out=targets)
+    return -float(targets.mean()) - share
 
 
 def paper_quantile(n_clusters: int) -> float:
