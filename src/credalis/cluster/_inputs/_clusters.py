@@ -14,7 +14,8 @@ from credalis.cluster._inputs._scale import without_isolated
 
 Array = NDArray[np.float64]
 
-_MAX_POINTS = 5000
+# Objects that are clustered: so many, more of many clusters, and no more than that.
+_ENOUGH_POINTS, _POINTS_PER_CLUSTER, _MAX_POINTS = 2000, 100, 5000
 _MAX_MATRIX = 2000
 _MAX_HIERARCHY = 1000
 _N_KMEANS = 10
@@ -135,7 +136,8 @@ def _by_means(
     apart. The mean distance, in which a few far objects do not count much, tells which
     is better.
     """
-    objects = _some(len(points), _MAX_POINTS, rng)
+    wanted = max(_ENOUGH_POINTS, min(_POINTS_PER_CLUSTER * n_clusters, _MAX_POINTS))
+    objects = _some(len(points), wanted, rng)
     sample = points[objects]
     found: list[tuple[float, Array]] = []
     for rows in (sample, without_isolated(sample, n_clusters)):
