@@ -162,7 +162,8 @@ def test_a_fit_in_memory_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    assert n_files <= 28, "\n".join(names)
+    # Hard clusters to start from and the novelty of objects are four of them.
+    assert n_files <= 29, "\n".join(names)
 
 
 def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
@@ -180,4 +181,4 @@ def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    assert n_files <= 34, "\n".join(names)
+    assert n_files <= 38, "\n".join(names)

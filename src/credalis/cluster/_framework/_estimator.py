@@ -403,6 +403,9 @@ class BaseCredalClusterer(
         if not hasattr(self, "reference_"):
             return masses
         empty = empty_masses(self._p_values(X), self._parameter("outlier_rate"))
+        if not masses.flags.writeable:
+            # As they come from another process.
+            masses = masses.copy()
         return report_novelty(masses, self.focal_sets_, empty)
 
     @property

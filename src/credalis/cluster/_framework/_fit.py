@@ -206,12 +206,8 @@ def _store_masses(
     masses: NDArray[np.float64],
 ) -> None:
     """Store the partition; its masses differ from those that were trained by ∅."""
-    if estimator._reports_novelty:
-        if estimator._keeps_training_masses:
-            estimator.training_masses_ = masses.copy()
-        # Nothing reads the masses of the solution any more, and a copy of them would
-        # take as much memory as the result.
-        masses.flags.writeable = True
+    if estimator._reports_novelty and estimator._keeps_training_masses:
+        estimator.training_masses_ = masses.copy()
     reported = estimator._reported(masses, X)
     estimator.partition_ = uncopied_partition(reported, estimator.focal_sets_)
     estimator.labels_ = estimator.partition_.labels.copy()
@@ -352,7 +348,7 @@ def _with_neighboring_pairs(
     masses: NDArray[np.float64], focal_sets: FocalSets
 ) -> FocalSets:
     """Singletons and the pairs of clusters that are each other's neighbours."""
-    partition = uncopied_partition(masses, focal_sets)
+    partition = uncopied_partition(masses.view(), focal_sets)
     return FocalSets.pairs(focal_sets.n_clusters, partition.neighboring_clusters())
 
 
