@@ -41,8 +41,8 @@ _IMPROBABLE = 1e-3
 # rounding or by ties: distances that differ by a few percent say nothing.
 _LEAST_SPREAD = 0.05
 
-# With more features a tree over so few objects visits most of them: in ten dimensions it
-# takes up to four times as long as comparing all.
+# With more features a tree over so few objects visits most of them: in ten dimensions
+# it takes up to four times as long as comparing all.
 _MAX_TREE_FEATURES = 5
 
 # Objects scored at a time.
@@ -50,6 +50,10 @@ _BLOCK_ROWS = 4096
 
 # Scores that differ by this share of the spread are equal.
 _ROUNDING = 1e-9
+
+# What is left for the clusters where ∅ has all mass up to rounding: it adds nothing to
+# a sum of 1, but still says which cluster comes first.
+LEAST_REST = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,8 +226,9 @@ def empty_masses(p_values: Array, outlier_rate: float) -> Array:
 def report_novelty(masses: Array, focal_sets: FocalSets, empty: Array) -> Array:
     """Masses with m(∅) = ``empty`` and the others as they were to each other.
 
-    The masses are overwritten: those of many objects are large. Where all mass was on ∅, nothing is known about the clusters: it goes to Ω, or if
-    that is no focal set to all others alike.
+    The masses are overwritten: those of many objects are large. Where all mass was on
+    ∅, nothing is known about the clusters: it goes to Ω, or if that is no focal set to
+    all others alike.
     """
     index = focal_sets.empty_index
     assert index is not None
@@ -234,7 +239,7 @@ def report_novelty(masses: Array, focal_sets: FocalSets, empty: Array) -> Array:
         is_frame = focal_sets.cardinality == focal_sets.n_clusters
         vacuous = is_frame if is_frame.any() else focal_sets.cardinality > 0
         masses[is_lost], total[is_lost] = vacuous, vacuous.sum()
-    masses *= ((1.0 - empty) / total)[:, None]
+    masses *= (np.maximum(1.0 - empty, LEAST_REST) / total)[:, None]
     masses[:, index] = empty
     return masses
 
@@ -248,8 +253,9 @@ def _resolution(lengths: Array) -> float:
 
 def _log_mean(lengths: Array, floor: float) -> Array:
     """Log of the means of rows, at least that of the floor."""
-    # In units of the largest length, so that no sum overflows; infinite ones stay.
-    unit = np.maximum(lengths.max(axis=1), floor)
-    unit = np.where(np.isfinite(unit), unit, 1.0)
-    means = (lengths / unit[:, None]).mean(axis=1)
-    return np.log(np.maximum(means, floor / unit)) + np.log(unit)
+    # In units of the largest length, so that no sum overflows; infinite ones have none.
+    unit = lengths.max(axis=1)
+    unit[(unit == 0) | np.isinf(unit)] = 1.0
+    with np.errstate(over="ignore", divide="ignore"):
+        logs = np.log((lengths / unit[:, None]).mean(axis=1)) + np.log(unit)
+    return np.maximum(logs, np.log(floor))

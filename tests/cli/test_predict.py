@@ -221,3 +221,26 @@ def test_memory_does_not_grow_with_the_table(model, tmp_path):
         peaks.append(usage.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3))
     # All at once, the rows more would be 2 + 11 columns of 8 bytes: 260 MB.
     assert peaks[1] - peaks[0] < 60
+
+
+def test_rows_that_a_file_holds_are_told(run, csv):
+    given = ("--id", "id", "--exclude", "colour,kind", "-c", "2", "--model", "m")
+    for options, kept in (
+        ({"empty_set": "novelty"}, {"novelty": 60}),
+        ({"empty_set": "stress"}, {}),
+        ({"empty_set": "novelty", "novelty_detector": "ocsvm"}, None),
+    ):
+        chosen = [f"--param={key}={value}" for key, value in options.items()]
+        assert run("cluster", csv, *given, *chosen, "--param", "n_init=1").code == 0
+        text, values = run("info", "m").out, json.loads(run("info", "m", "--json").out)
+        if kept is None:
+            [(use, n_rows)] = values["training_rows"].items()
+            assert use == "the novelty detector"
+            assert 12 <= n_rows <= 60
+        else:
+            assert values["training_rows"] == kept
+        assert ("rows kept" in text) == bool(values["training_rows"])
+    run("cluster", csv, *given, "-m", "EVCLUS", "--param", "empty_set=novelty")
+    text = run("info", "m").out
+    assert "rows kept     60 of the training data, for novelty" in text
+    assert "rows kept     60 of the training data, for the masses of new rows" in text

@@ -112,9 +112,7 @@ def test_two_clusters_at_once():
 
 def test_start_says_of_old_clusters_what_the_old_network_says():
     """Before training, new outputs take mass only where the new objects are."""
-    model = fitted(
-        novelty_detector=None, focal_sets="singletons", empty_set="stress"
-    )
+    model = fitted(novelty_detector=None, focal_sets="singletons", empty_set="stress")
     X, labels, new = replayed(model)
     everything = np.concatenate([X, new])
     all_labels = np.append(labels, np.full(len(new), 3))

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from credalis import ECM, NNEVCLUS
+from credalis import ECM, EVCLUS, NNEVCLUS
 from credalis.model_selection import select_dissimilarity_quantile
 
 pytestmark = [
@@ -87,3 +87,28 @@ def test_wrong_arguments_are_refused(X, network, arguments, message):
     given = {"estimator": network, "X": X, **arguments}
     with pytest.raises(ValueError, match=message):
         select_dissimilarity_quantile(**given)
+
+
+@pytest.mark.parametrize("name", ["NNEVCLUS", "EVCLUS", "pipeline"])
+def test_quantiles_are_judged_by_the_masses_that_were_trained(name, X, network):
+    def selected(empty_set):
+        estimator = {
+            "NNEVCLUS": network,
+            "EVCLUS": EVCLUS(4, focal_sets="singletons", n_init=1, max_iter=30),
+            "pipeline": network,
+        }[name].set_params(empty_set=empty_set)
+        if name == "pipeline":
+            estimator = make_pipeline(StandardScaler(), estimator)
+        return select_dissimilarity_quantile(
+            estimator, X, [0.1, 0.9], n_resamples=3, random_state=0
+        )
+
+    stress, novelty = selected("stress"), selected("novelty")
+    assert novelty.best == stress.best
+    for column, values in stress.columns().items():
+        np.testing.assert_allclose(novelty.columns()[column], values, atol=1e-12)
+    # Nearly all objects are outliers of the objective, hardly any is a novelty.
+    assert stress.columns()["outlier_share"][0] > 0.2
+    fitted = novelty.estimators[0.1]
+    fitted = fitted[-1] if name == "pipeline" else fitted
+    assert fitted.partition_.outlier_mass.mean() < 0.1

@@ -21,6 +21,7 @@ from credalis.model_selection._side_information import (
     number_of_rows,
     take_rows,
 )
+from credalis.partition import CredalPartition
 
 _MAX_SEED = np.iinfo(np.int32).max
 
@@ -92,6 +93,8 @@ class Sweep:
         Fitted to all rows.
     clusterers : list
         The clusterers in them.
+    partitions : list of CredalPartition
+        What these were trained to, before ∅ stood for novelty.
     stability, error : array of shape (n_candidates,)
         Agreement of the fits to the resamples, and its standard error; NaN without
         resamples.
@@ -99,6 +102,7 @@ class Sweep:
 
     estimators: list[Any]
     clusterers: list[Any]
+    partitions: list[CredalPartition]
     stability: NDArray[np.float64]
     error: NDArray[np.float64]
 
@@ -130,6 +134,10 @@ def sweep(
     return Sweep(
         estimators,
         [own.inside(each) for own, each in zip(candidates, estimators, strict=True)],
+        [
+            own.training_partition(each, X)
+            for own, each in zip(candidates, estimators, strict=True)
+        ],
         *per_candidate.T,
     )
 
@@ -204,9 +212,13 @@ def _fit(
     """One fit, possibly in another process, and what it warns of."""
     is_whole = fit.rows is None
     estimator = fit.clusterer.with_seed(fit.seed, only_missing=is_whole)
+    part = _part(estimator, X, fit.rows)
+    rows = np.arange(information.n_samples) if fit.rows is None else fit.rows
+    prefix = fit.clusterer.prefix
+    known = {prefix + k: v for k, v in information.of(rows).items()}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator = _fitted(estimator, fit.clusterer.prefix, X, fit.rows, information)
+        estimator.fit(part, **known)
     if not hasattr(fit.clusterer.inside(estimator), "partition_"):
         raise ValueError(
             "estimator must find credal partitions, as those of credalis do, got "
@@ -215,21 +227,13 @@ def _fit(
     messages = {(each.category, str(each.message)) for each in caught}
     if is_whole:
         return estimator, messages
-    return certain_clusters(fit.clusterer.inside(estimator).partition_), messages
+    partition = fit.clusterer.training_partition(estimator, part)
+    return certain_clusters(partition), messages
 
 
-def _fitted(
-    estimator: Any,
-    prefix: str,
-    X: Any,
-    rows: NDArray[np.intp] | None,
-    information: SideInformation,
-) -> Any:
-    """The estimator, fitted to some rows and what is known about them."""
+def _part(estimator: Any, X: Any, rows: Rows | None) -> Any:
+    """Some rows of X, or all."""
     if rows is None:
-        rows = np.arange(information.n_samples)
-    else:
-        is_pairwise = get_tags(estimator).input_tags.pairwise
-        X = take_rows(X, rows, is_pairwise=is_pairwise)
-    known = {prefix + k: v for k, v in information.of(rows).items()}
-    return estimator.fit(X, **known)
+        return X
+    is_pairwise = get_tags(estimator).input_tags.pairwise
+    return take_rows(X, rows, is_pairwise=is_pairwise)

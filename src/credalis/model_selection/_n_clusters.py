@@ -225,7 +225,7 @@ def _judge_stress(tried: _Range) -> Verdict:
 
 
 def _judge_nonspecificity(tried: _Range) -> Verdict:
-    partitions = [each.partition_ for each in tried.fits.clusterers]
+    partitions = tried.fits.partitions
     curve = np.array([each.average_nonspecificity for each in partitions])
     n_sets = np.array([len(each.focal_sets) for each in partitions])
     return curve, least_nonspecific(tried.numbers, curve, n_sets == 2.0**tried.numbers)

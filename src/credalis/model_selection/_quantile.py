@@ -39,6 +39,9 @@ def select_dissimilarity_quantile(
     agree on the rows they share about which objects are certainly together, an
     agreement that is 0 for both trivial partitions (see `select_n_clusters`).
 
+    With ``empty_set="novelty"`` these are the masses that were trained, not those with
+    ∅ as novelty that are reported: δ0 acts on the former.
+
     Of the quantiles whose stability is less than 0.02 below the best, that with the
     smallest average nonspecificity is suggested: it says most about the objects.
 
@@ -100,7 +103,7 @@ def select_dissimilarity_quantile(
         resamples=resamples,
         n_jobs=n_jobs,
     )
-    partitions = [each.partition_ for each in fits.clusterers]
+    partitions = fits.partitions
     nonspecificity = np.array([each.average_nonspecificity for each in partitions])
     vote = most_telling(np.array(values), fits.stability, nonspecificity)
     which = "No quantile" if vote.value is None else f"The quantile {vote.value:g}"

@@ -148,6 +148,9 @@ class ShepardDisplay:
     ) -> "ShepardDisplay":
         """Make a display from a fitted estimator and the data it was fitted to.
 
+        The masses are those that were trained, also if the estimator reports ∅ as
+        novelty (``empty_set="novelty"``).
+
         Parameters
         ----------
         estimator : object with ``partition_`` and ``scale_``

@@ -403,9 +403,16 @@ class BaseCredalClusterer(
             X = np.asarray(transformer.transform(X), dtype=np.float64)
         return X, getattr(self, "metric_", "euclidean")
 
-    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores that the p-values come from, larger for stranger objects."""
         assert isinstance(self.reference_, NeighborNovelty)
-        return self.reference_.p_values(self._points(X)[0])
+        return self.reference_.scores(self._points(X)[0])
+
+    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        reference = self.reference_
+        if isinstance(reference, NeighborNovelty):
+            reference = reference.calibration
+        return reference.p_values(self._strangeness(X))
 
     def _reported(
         self, masses: NDArray[np.float64], X: NDArray[np.float64]

@@ -151,9 +151,7 @@ def _by_means(
     return HardClusters.of(objects, cdist(sample, centers), between)
 
 
-def _ward_centers(
-    points: Array, n_clusters: int, rng: np.random.RandomState
-) -> Array:
+def _ward_centers(points: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Means of the clusters of Ward's hierarchy, (n_clusters, n_features)."""
     some = points[_some(len(points), _MAX_HIERARCHY, rng)]
     labels = AgglomerativeClustering(n_clusters, linkage="ward").fit(some).labels_

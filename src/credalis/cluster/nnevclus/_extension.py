@@ -44,6 +44,9 @@ _LABEL_WEIGHT = 0.5
 # Keeps the outputs of new clusters finite where the objects can be told apart.
 _REGRESSION_PENALTY = 1e-4
 
+# Objects of an old cluster that say what is ordinary, however few are in a new one.
+_LEAST_OLD = 50
+
 
 def extended(
     model: NNEVCLUS,
@@ -110,9 +113,10 @@ def extended(
             **solution.attributes(),
         },
     )
-    with one_thread():
-        # What is ordinary now includes the new clusters.
-        store_reference(result, X, np.random.RandomState(0))
+    if result._reports_novelty:
+        with one_thread():
+            chosen = _balanced(labels, n_old, rng)
+            store_reference(result, X[chosen], rng)
     return result
 
 
@@ -142,6 +146,25 @@ def _trained(
     if shown.interrupted:
         raise KeyboardInterrupt
     return train_to_end(network, shown.state, problem, focal_sets, rng, say_nothing)
+
+
+def _balanced(
+    labels: NDArray[np.intp], n_old: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Row numbers of all new objects and of no more of each old cluster.
+
+    Few objects among many are far from each other: compared with all old objects, those
+    of a new cluster would be outliers because nobody has seen enough of them yet.
+    """
+    sizes = np.bincount(labels)
+    at_most = max(_LEAST_OLD, int(sizes[n_old:].min()))
+    chosen = []
+    for cluster, size in enumerate(sizes):
+        members = np.flatnonzero(labels == cluster)
+        if cluster < n_old and size > at_most:
+            members = rng.choice(members, at_most, replace=False)
+        chosen.append(members)
+    return np.sort(np.concatenate(chosen))
 
 
 def _enlarged(model: NNEVCLUS, n_clusters: int) -> NNEVCLUS:

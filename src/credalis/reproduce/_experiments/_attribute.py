@@ -22,6 +22,7 @@ from credalis.reproduce._experiments._methods import (
     METHODS,
     attribute_setting,
     build,
+    outliers,
 )
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import SETS, attributes
@@ -58,7 +59,7 @@ def scores(model: Any, y: Any, seconds: float) -> dict[str, Any]:
         "ci_with_empty_set": float(consistency_index(partition, y)),
         "ns_with_empty_set": float(nonspecificity_index(partition)),
         "loss": float(model.loss_),
-        "outliers": int(np.sum(partition.is_outlier)),
+        "outliers": int(np.sum(outliers(partition))),
         "seconds": round(seconds, 4),
     }
 

@@ -15,6 +15,7 @@ from credalis.plots import (
     DistanceMatrixDisplay,
     FeatureDisplay,
 )
+from credalis.reproduce._experiments._methods import paper_parameters
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import attributes
 from credalis.reproduce._framework._experiment import Experiment, Shown
@@ -48,15 +49,16 @@ CAPTIONS = {
 
 
 def _network(metric: Any, n_hidden: int, weight_decay: float, seed: int) -> NNEVCLUS:
-    return NNEVCLUS(
+    parameters = paper_parameters(
+        "NNEVCLUS",
         2,
         focal_sets="full",
         metric=metric,
         hidden_layer_sizes=(n_hidden,),
         weight_decay=weight_decay,
         n_init=5,
-        random_state=seed,
     )
+    return NNEVCLUS(2, random_state=seed, **parameters)
 
 
 def with_pairs(

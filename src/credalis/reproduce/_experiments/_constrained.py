@@ -12,7 +12,12 @@ from credalis.constraints import random_pairs
 from credalis.metric_learning import PCCA
 from credalis.metrics import adjusted_rand_index
 from credalis.reproduce._experiments._explanations import CLAIM_EXPLANATIONS
-from credalis.reproduce._experiments._methods import EXCEPTIONS, Setting, build
+from credalis.reproduce._experiments._methods import (
+    EXCEPTIONS,
+    Setting,
+    build,
+    paper_parameters,
+)
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import SETS, attributes
 from credalis.reproduce._framework._experiment import Experiment, Part, Shown
@@ -51,7 +56,9 @@ _COUNTERPARTS = {"CEVCLUS": "EVCLUS", "NN-EVCLUS": "NN-EVCLUS", "CECM": "ECM"}
 
 def _setting(title: str, method: str) -> Setting:
     """As in the table of attribute data, with its exceptions, and with pairs."""
-    setting = Setting(*_PARAMETERS[method])
+    estimator, given = _PARAMETERS[method]
+    parameters = paper_parameters(estimator, _SETS[title][1], **given)
+    setting = Setting(estimator, parameters)
     exception = EXCEPTIONS.get((title, _COUNTERPARTS[method]))
     return setting if exception is None else setting.changed(exception)
 

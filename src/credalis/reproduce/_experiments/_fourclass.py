@@ -18,7 +18,12 @@ from credalis.plots import (
     HistoryDisplay,
     ShepardDisplay,
 )
-from credalis.reproduce._experiments._methods import PAPER_DETECTOR, build
+from credalis.reproduce._experiments._methods import (
+    PAPER_DETECTOR,
+    build,
+    outliers,
+    paper_parameters,
+)
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import attributes
 from credalis.reproduce._framework._experiment import Experiment, Part, Shown
@@ -41,14 +46,19 @@ QUICK_HIDDEN = (5, 20, 45)
 QUICK_DECAYS = (0.0, 1e-5, 1e-2)
 # A loss within three percent is the same minimum from another draw of pairs.
 RELATIVE_TOLERANCE = 0.03
-_EVCLUS = {"focal_sets": "pairs", "pairs_per_sample": 100, "n_init": 5}
-_NETWORK = {
-    "focal_sets": "pairs",
-    "hidden_layer_sizes": [20],
-    "pairs_per_sample": 100,
-    "novelty_detector": PAPER_DETECTOR,
-    "n_init": 5,
-}
+_EVCLUS = paper_parameters(
+    "EVCLUS", 4, focal_sets="pairs", pairs_per_sample=100, n_init=5
+)
+_NETWORK = paper_parameters(
+    "NNEVCLUS",
+    4,
+    focal_sets="pairs",
+    hidden_layer_sizes=[20],
+    pairs_per_sample=100,
+    novelty_detector=PAPER_DETECTOR,
+    novelty_link="reference",
+    n_init=5,
+)
 
 CAPTIONS = {
     "evclus-partition": "EVCLUS: lower (solid) and upper (broken) approximations of "
@@ -96,7 +106,7 @@ def _numbers(model: Any, y: Any) -> dict[str, Any]:
     return {
         "loss": float(model.loss_),
         "ari": float(adjusted_rand_index(y, model.labels_)),
-        "outliers": int(model.partition_.is_outlier.sum()),
+        "outliers": int(outliers(model.partition_).sum()),
         "iterations": int(model.n_iter_),
     }
 
@@ -144,7 +154,7 @@ def with_network(
     values = {
         **_numbers(model, y),
         "new_ari": float(adjusted_rand_index(y_new, model.predict(new))),
-        "new_outliers": int(predicted.is_outlier.sum()),
+        "new_outliers": int(outliers(predicted).sum()),
     }
     return Outcome(values, figures)
 
