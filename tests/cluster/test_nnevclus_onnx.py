@@ -78,7 +78,8 @@ def far_and_near(X, rng):
     ids=["plain", "deep", "reference", "paper", "given", "empty set inside"],
 )
 def test_a_perceptron_and_its_novelty_model(parameters, dtype, X, rng, tmp_path):
-    model = NNEVCLUS(4, n_init=1, max_iter=30, random_state=0, **parameters).fit(X)
+    parameters = {"empty_set": "stress", "n_init": 1, "max_iter": 30, **parameters}
+    model = NNEVCLUS(4, random_state=0, **parameters).fit(X)
     assert_same(model, far_and_near(X, rng), str(tmp_path / "model.onnx"), dtype)
 
 
@@ -251,6 +252,7 @@ def test_a_module(novelty_detector, rng, tmp_path):
     images[np.arange(60), 0, np.arange(60) % 4] += 2.0
     model = NNEVCLUS(
         5,
+        empty_set="stress",
         engine="torch",
         module=CNN,
         novelty_detector=novelty_detector,

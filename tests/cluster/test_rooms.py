@@ -162,8 +162,8 @@ def test_a_fit_in_memory_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    # Hard clusters to start from and the novelty of objects are four of them.
-    assert n_files <= 29, "\n".join(names)
+    # Hard clusters, labels and novelty are four of them.
+    assert n_files <= 30, "\n".join(names)
 
 
 def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
@@ -181,4 +181,5 @@ def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    assert n_files <= 38, "\n".join(names)
+    # Two more for the full-batch solver that puts a network onto hard clusters.
+    assert n_files <= 40, "\n".join(names)

@@ -22,7 +22,10 @@ def X():
 
 @pytest.fixture
 def network():
-    return NNEVCLUS(4, focal_sets="singletons", n_init=2, max_iter=100, tol=1e-3)
+    """From random weights: nothing but δ0 keeps objects from being outliers."""
+    return NNEVCLUS(
+        4, focal_sets="singletons", init="random", n_init=2, max_iter=100, tol=1e-3
+    )
 
 
 def test_scales_that_make_outliers_of_all_objects_are_not_chosen(X, network):
