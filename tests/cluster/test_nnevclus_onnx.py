@@ -17,7 +17,7 @@ runtime = pytest.importorskip("onnxruntime")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 # Scores are differences of nearly equal numbers, times a large factor.
@@ -78,8 +78,8 @@ def far_and_near(X, rng):
     ids=["plain", "deep", "reference", "paper", "given", "empty set inside"],
 )
 def test_a_perceptron_and_its_novelty_model(parameters, dtype, X, rng, tmp_path):
-    parameters = {"empty_set": "stress", "n_init": 1, "max_iter": 30, **parameters}
-    model = NNEVCLUS(4, random_state=0, **parameters).fit(X)
+    given = {"empty_set": "stress", "n_init": 1, "max_iter": 30, **parameters}
+    model = NNEVCLUS(4, random_state=0, **given).fit(X)
     assert_same(model, far_and_near(X, rng), str(tmp_path / "model.onnx"), dtype)
 
 
@@ -252,9 +252,9 @@ def test_a_module(novelty_detector, rng, tmp_path):
     images[np.arange(60), 0, np.arange(60) % 4] += 2.0
     model = NNEVCLUS(
         5,
-        empty_set="stress",
         engine="torch",
         module=CNN,
+        empty_set="stress",
         novelty_detector=novelty_detector,
         batch_size=30,
         max_iter=30,

@@ -77,7 +77,7 @@ def test_ecm_needs_few_files():
         if name not in found:
             found.add(name)
             waiting += imported_modules(known[name])
-    assert len(found) <= 12, sorted(found)
+    assert len(found) <= 15, sorted(found)
     assert not any(room(name) in ("nnevclus", "evclus") for name in found)
 
 
@@ -163,7 +163,7 @@ def test_a_fit_in_memory_crosses_few_files():
         """
     )
     # Hard clusters, labels and novelty are four of them.
-    assert n_files <= 30, "\n".join(names)
+    assert n_files <= 32, "\n".join(names)
 
 
 def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
@@ -182,4 +182,4 @@ def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
         """
     )
     # Two more for the full-batch solver that puts a network onto hard clusters.
-    assert n_files <= 40, "\n".join(names)
+    assert n_files <= 42, "\n".join(names)

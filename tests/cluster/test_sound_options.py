@@ -139,6 +139,7 @@ def test_dissimilarities_and_other_metrics_have_starts_and_scores(table):
         assert len(np.unique(model.labels_)) == 4
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.EmptyClusterWarning")
 def test_p_values_need_novelty(table):
     X, _ = table
     model = NNEVCLUS(4, n_init=1, empty_set="stress", random_state=0).fit(X)

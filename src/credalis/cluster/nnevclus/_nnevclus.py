@@ -102,13 +102,13 @@ default="auto"
         Starting point. "auto" finds hard clusters by k-means (around medoids for
         dissimilarities) and fits the network to the inner objects of each of them,
         which then count as labels of weight ν = 0.1, also in ``loss_``; with labels or
-        pairs given it is "random", the random weights of the paper. "peaks" takes belief peaks, "evclus"
-        the objects of maximal plausibility in a partition found by `EVCLUS`, and
-        "k-means++" random distant objects, as labelled seeds, one for each cluster. An
-        array of shape (n_clusters, n_features) holds centres, whose nearest objects
-        become the seeds; a vector of n_clusters integers holds the row numbers of the
-        seeds. Seeds count as labels at the beginning of the training only. Given ones
-        fix the numbers of the clusters.
+        pairs given it is "random", the random weights of the paper. "peaks" takes
+        belief peaks, "evclus" the objects of maximal plausibility in a partition found
+        by `EVCLUS`, and "k-means++" random distant objects, as labelled seeds, one for
+        each cluster. An array of shape (n_clusters, n_features) holds centres, whose
+        nearest objects become the seeds; a vector of n_clusters integers holds the row
+        numbers of the seeds. Seeds count as labels at the beginning of the training
+        only. Given ones fix the numbers of the clusters.
     empty_set : {"novelty", "stress"}, default="novelty"
         What the reported mass on ∅ stands for. "novelty": being unlike all training
         objects, by the distances to the nearest of them, for which the model keeps at
@@ -228,7 +228,9 @@ default="auto"
     _reads_blocks = True
     _reads_partitions = True
     _chooses_max_iter = True
-    _outlier_advice = "increase dissimilarity_quantile"
+    _outlier_advice = (
+        "set empty_set='novelty', with which only objects unlike all others are"
+    )
 
     weights_: Any
     scale_: float
@@ -481,6 +483,12 @@ default="auto"
     def _keeps_training_masses(self) -> bool:
         # `score` compares new objects with the training objects of a matrix.
         return self.embedding_ is not None
+
+    def _start_advice(self, is_informed: bool) -> str:
+        # With labels or pairs, "auto" is random.
+        if is_informed or (isinstance(self.init, str) and self.init == "auto"):
+            return super()._start_advice(is_informed)
+        return "set init='auto', which starts from the clusters of k-means"
 
     def _reference_of(
         self, X: NDArray[np.float64], rng: np.random.RandomState
