@@ -77,8 +77,8 @@ OTHERS = {
     "novelty_link": (NOVELTY, "paper"),
     "weight_decay": ({}, 0.1),
     "init": ({}, "peaks"),
-    "empty_set": ({}, "novelty"),
-    "outlier_rate": ({"empty_set": "novelty"}, 0.2),
+    "empty_set": ({}, "stress"),
+    "outlier_rate": ({}, 0.2),
     "solver": ({}, "rmsprop"),
     "learning_rate_init": (ADAM, 0.05),
     "batch_size": (ADAM, 20),
@@ -124,6 +124,9 @@ def masses_with(parameters, name, X, way, tmp_path):
         companions = {
             key: value for key, value in companions.items() if key != "early_stopping"
         }
+        if name == "label_weight":
+            # Only of random starts do the seeds count as labels.
+            companions |= {"init": "random"}
     model = network(way, **companions | parameters)
     rows = X
     if name == "n_components" and way == "memory":

@@ -165,7 +165,8 @@ def test_a_fit_in_memory_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    assert n_files <= 28, "\n".join(names)
+    # Hard clusters, labels and novelty are four of them.
+    assert n_files <= 32, "\n".join(names)
 
 
 def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
@@ -183,4 +184,5 @@ def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    assert n_files <= 36, "\n".join(names)
+    # Two more for the full-batch solver that puts a network onto hard clusters.
+    assert n_files <= 42, "\n".join(names)

@@ -421,10 +421,13 @@ class BaseCredalClusterer(
     def _reported(
         self, masses: NDArray[np.float64], X: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Masses of the method with the ∅ that the user is told of."""
+        """Masses of the method, overwritten by those that the user is told of."""
         if not hasattr(self, "reference_"):
             return masses
         empty = empty_masses(self._p_values(X), self._parameter("outlier_rate"))
+        if not masses.flags.writeable:
+            # As they come from another process.
+            masses = masses.copy()
         return report_novelty(masses, self.focal_sets_, empty)
 
     @property
