@@ -138,7 +138,7 @@ def gaussian_mixture(X, n_clusters, seed):
     return _probabilistic(model.predict_proba(X), -model.score_samples(X))
 
 
-def hdbscan(X, n_clusters, seed):  # noqa: ARG001
+def hdbscan(X, n_clusters, seed):
     """Strength of membership as confidence; finds its own number of clusters."""
     model = HDBSCAN(copy=True).fit(X)
     labels, strength = model.labels_, np.nan_to_num(model.probabilities_)

@@ -13,21 +13,25 @@ error of the confidence; share of planted or novel rows found, and average preci
 the planted ones; seconds.
 """
 
-import argparse
-import json
-import time
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
-from threadpoolctl import threadpool_limits
 
 from benchmarks import generated, scores
 from benchmarks.choose import choose_cases
-from benchmarks.contenders import contenders, words
-from benchmarks.harness import Skipped, environment, table
-from benchmarks.journal import RESULTS, Journal, fingerprint
+from benchmarks.comparison import (
+    by_case,
+    fitted,
+    label_scores,
+    matching,
+    means,
+    measured,
+    parser,
+    rows_for,
+    selected,
+)
+from benchmarks.contenders import words
+from benchmarks.harness import Skipped, table
 
 N_SEEDS = 3
 QUICK_ROWS = 600
@@ -40,131 +44,63 @@ FAMILIES = (
     "novelty",
     "noise",
 )
+COLUMNS = {
+    "ARI": "ari",
+    "empty": "empty",
+    "flagged": "flagged",
+    "clear": "clear",
+    "error": "clear error",
+    "of rest": "rest error",
+    "between": "between",
+    "coverage": "between coverage",
+    "size": "between size",
+    "gain": "gain",
+    "by conf.": "gain of confidence",
+    "surer half": "surer half",
+    "ECE": "ece",
+    "found": "found",
+    "AP": "precision",
+    "s": "seconds",
+}
 # A bar about nearly all tables.
 NEARLY_ALL = 0.9
 
 
 def main(arguments):
-    options = parse(arguments)
-    rivals = contenders()
-    methods = [
-        name for name in rivals if not options.methods or name in options.methods
-    ]
-    cases = chosen_cases(options)
-    journal = Journal(RESULTS / "defaults.jsonl")
-    records = []
-    for name in methods:
-        start = time.process_time()
-        records += measure_all(journal, rivals[name], cases, options)
-        print(f"{name}: {time.process_time() - start:.0f} s", flush=True)
-    for family in FAMILIES:
-        rows = [Means.of(records, name, family) for name in methods]
-        if any(row.n_fits for row in rows):
-            n_tables = len({r["case"] for r in records if r["family"] == family})
-            print(f"\n{family}, {n_tables} tables\n{table(rows)}")
-    met = bars(records)
-    if met:
-        print(f"\nbars\n{table(met)}")
-    content = {"environment": environment(), "records": records}
-    (RESULTS / "defaults.json").write_text(json.dumps(content, indent=1) + "\n")
-
-
-def parse(arguments):
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks defaults",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--quick", action="store_true", help="some minutes, one seed")
-    parser.add_argument(
-        "--methods", nargs="+", metavar="NAME", help=", ".join(contenders())
-    )
-    parser.add_argument("--families", nargs="+", choices=FAMILIES)
-    parser.add_argument("--sets", nargs="+", metavar="TEXT", help="parts of names")
-    parser.add_argument("--seeds", type=int, help=f"how many, {N_SEEDS} if not told")
-    options = parser.parse_args(arguments)
-    unknown = sorted({*(options.methods or ())} - {*contenders()})
-    if unknown:
-        parser.error(f"unknown method {unknown[0]!r}, known: {', '.join(contenders())}")
+    options = parser("defaults", __doc__, N_SEEDS, FAMILIES).parse_args(arguments)
     options.seeds = options.seeds or (1 if options.quick else N_SEEDS)
-    return options
-
-
-def chosen_cases(options):
     cases = generated.QUICK if options.quick else generated.CASES
     try:
         cases = (*choose_cases(QUICK_ROWS if options.quick else None), *cases)
     except Skipped as reason:
         print(f"choose left out: {reason}")
-    return [
-        case
-        for case in cases
-        if (not options.families or case.family in options.families)
-        and (not options.sets or any(text in case.name for text in options.sets))
-    ]
-
-
-def measure_all(journal, contender, cases, options):
-    """Records of one method: all cases, all seeds."""
-    sources = fingerprint(of_credalis=contender.is_ours)
-    for case in cases:
-        for seed in range(options.seeds):
-            key = {
-                "method": contender.name,
-                "case": case.name,
-                "seed": seed,
-                "quick": options.quick,
-                "sources": sources,
-            }
-            about = {"method": contender.name, "case": case.name, "family": case.family}
-            yield about | journal.recall(key, lambda: run(contender, case, seed))  # noqa: B023
+    records = measured("defaults", selected(cases, options), run, options)
+    for family in FAMILIES:
+        rows = means(records, COLUMNS, family)
+        if rows:
+            n_tables = len({r["case"] for r in records if r["family"] == family})
+            print(f"\n{family}, {n_tables} tables\n{table(rows)}")
+    outcome = bars(records)
+    if outcome:
+        print(f"\nbars\n{table(outcome)}")
 
 
 def run(contender, case, seed):
     """The measures of one fit, by name."""
-    drawn = case.table(seed)
-    if contender.max_rows is not None:
-        drawn = drawn.sample(contender.max_rows, np.random.default_rng(seed))
-    start = time.process_time()
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=1):
-        warnings.simplefilter("always")
-        answer = contender.fit_predict(drawn.X, drawn.n_clusters, seed)
-        seconds = time.process_time() - start
-        new = None
-        if drawn.new_X is not None and answer.model is not None:
-            new = words(answer.model.predict_partition(drawn.new_X)).is_outlier
+    drawn = rows_for(contender, case.table(seed), seed)
+    answer, seconds, warned = fitted(contender, drawn, seed)
+    n_found = len({*answer.labels.tolist()} - {-1})
     return {
         "seconds": seconds,
-        "warnings": sorted({each.category.__name__ for each in caught}),
-        **about_labels(drawn, answer),
-        **about_outliers(drawn, answer, new),
+        "warnings": warned,
+        "empty": max(drawn.n_clusters - n_found, 0),
+        **label_scores(drawn, answer),
+        **about_outliers(drawn, answer),
         **about_words(drawn, answer),
     }
 
 
-def about_labels(drawn, answer):
-    """Agreement with the classes, and how well doubt tells right from wrong."""
-    n_found = len({*answer.labels.tolist()} - {-1})
-    measures = {"empty": max(drawn.n_clusters - n_found, 0)}
-    rows = drawn.y >= 0
-    if not rows.any():
-        return measures
-    y, labels = drawn.y[rows], answer.labels[rows]
-    right = scores.is_right(y, labels, matching(drawn, answer))
-    ranking, confidence = answer.ranking[rows], answer.confidence[rows]
-    measures |= {
-        "ari": adjusted_rand_score(y, labels),
-        "accuracy": right.mean(),
-        "gain": scores.gain_of_doubt(right, ranking),
-        "gain of confidence": scores.gain_of_doubt(right, confidence),
-        "aurc": scores.error_over_coverages(right, ranking),
-        "surer half": scores.surer_half(right, ranking),
-        "ece": scores.calibration_error(right, confidence),
-    }
-    return measures
-
-
-def about_outliers(drawn, answer, new):
+def about_outliers(drawn, answer):
     """Flags among clean, planted and new rows."""
     planted = drawn.is_planted
     if planted is None:
@@ -176,7 +112,8 @@ def about_outliers(drawn, answer, new):
             measures["found"] = answer.is_outlier[planted].mean()
     if answer.outlier_score is not None and planted.any():
         measures["precision"] = scores.average_precision(planted, answer.outlier_score)
-    if new is not None:
+    if drawn.new_rows is not None and answer.model is not None:
+        new = words(answer.model.predict_partition(drawn.new_rows)).is_outlier
         measures["new flagged"] = new[~drawn.new_is_novel].mean()
         measures["found"] = new[drawn.new_is_novel].mean()
     return measures
@@ -206,82 +143,6 @@ def about_words(drawn, answer):
         "between size": scores.mean(sizes[classed & between]),
     }
     return measures
-
-
-def matching(drawn, answer):
-    """Class of each cluster, by the rows that have a class."""
-    rows = drawn.y >= 0
-    n_clusters = answer.labels.max() + 1
-    if answer.sets is not None:
-        n_clusters = answer.sets.shape[1]
-    return scores.class_of_cluster(drawn.y[rows], answer.labels[rows], n_clusters)
-
-
-@dataclass(frozen=True)
-class Means:
-    """Means of one method over the tables of one family and over seeds."""
-
-    method: str
-    n_fits: int
-    means: dict
-
-    COLUMNS = {
-        "ARI": "ari",
-        "empty": "empty",
-        "flagged": "flagged",
-        "clear": "clear",
-        "error": "clear error",
-        "of rest": "rest error",
-        "between": "between",
-        "coverage": "between coverage",
-        "size": "between size",
-        "gain": "gain",
-        "by conf.": "gain of confidence",
-        "surer half": "surer half",
-        "ECE": "ece",
-        "found": "found",
-        "AP": "precision",
-        "s": "seconds",
-    }
-    HEADER = ("method", "fits", *COLUMNS)
-
-    @classmethod
-    def of(cls, records, method, family):
-        of_case = by_case(records, method, family)
-        means = {
-            measure: scores.mean(case.get(measure) for case in of_case.values())
-            for measure in cls.COLUMNS.values()
-        }
-        n_fits = sum(
-            record["method"] == method and record["family"] == family
-            for record in records
-        )
-        return cls(method, n_fits, means)
-
-    @property
-    def cells(self):
-        numbers = (f"{self.means[name]:.3f}" for name in self.COLUMNS.values())
-        return (
-            self.method,
-            str(self.n_fits),
-            *("" if number == "nan" else number for number in numbers),
-        )
-
-
-def by_case(records, method, *families):
-    """Means over seeds: {case: {measure: mean}}."""
-    cases = {}
-    for record in records:
-        if record["method"] == method and record["family"] in families:
-            cases.setdefault(record["case"], []).append(record)
-    return {
-        case: {
-            measure: scores.mean(run.get(measure) for run in runs)
-            for measure, value in runs[0].items()
-            if isinstance(value, int | float)
-        }
-        for case, runs in cases.items()
-    }
 
 
 @dataclass(frozen=True)

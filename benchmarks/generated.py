@@ -23,7 +23,7 @@ class Table:
     n_clusters: int
     is_planted: np.ndarray | None = None
     # Rows that are not fitted, and whether they are like none of the clusters.
-    new_X: np.ndarray | None = None
+    new_rows: np.ndarray | None = None
     new_is_novel: np.ndarray | None = None
     posterior: np.ndarray | None = None
 
@@ -219,7 +219,7 @@ def novelty(n_clusters, n_rows, n_features, distance=7.0):
             X,
             y,
             n_clusters,
-            new_X=np.concatenate([ordinary, middle]),
+            new_rows=np.concatenate([ordinary, middle]),
             new_is_novel=np.arange(200) >= 100,
         )
 

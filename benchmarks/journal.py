@@ -27,22 +27,22 @@ class Journal:
                     continue  # written when it was interrupted
                 self._records[_text(entry["key"])] = entry["record"]
 
-    def recall(self, key, measure):
+    def recall(self, key, measure, *arguments):
         """The record of a key, measured and written down if it is not there yet."""
         text = _text(key)
         if text not in self._records:
             # Through JSON, so that a new record is what it will be when it is read.
-            line = json.dumps({"key": key, "record": measure()})
+            line = json.dumps({"key": key, "record": measure(*arguments)})
             with self.path.open("a") as file:
                 file.write(line + "\n")
             self._records[text] = json.loads(line)["record"]
         return self._records[text]
 
 
-def fingerprint(*, of_credalis):
-    """Changes whenever results may: with our sources or scikit-learn's version."""
-    files = [HERE / f"{name}.py" for name in ("choose", "contenders", "generated")]
-    files += [HERE / "scores.py"]
+def fingerprint(benchmark, *, of_credalis):
+    """Changes whenever results may: with any source, or scikit-learn's version."""
+    sources = (benchmark, "choose", "comparison", "contenders", "generated", "scores")
+    files = [HERE / f"{name}.py" for name in sources]
     if of_credalis:
         files += sorted(Path(credalis.__file__).parent.rglob("*.py"))
     digest = hashlib.sha256(sklearn.__version__.encode())
