@@ -10,6 +10,7 @@ from benchmarks import (
     constrained,
     dask_speedup,
     defaults,
+    doubt,
     ecm,
     eknnclus,
     evclus,
@@ -51,7 +52,7 @@ EXPERIMENTS = {
 }
 ALL = BENCHMARKS | EXPERIMENTS
 # They take hours, can be interrupted, and have options of their own.
-COMPARISONS = {"defaults": defaults.main}
+COMPARISONS = {"defaults": defaults.main, "doubt": doubt.main}
 
 
 def main():

@@ -46,7 +46,8 @@ def measured(benchmark, cases, measure, options):
     """Records of ``measure(contender, case, seed)`` for all methods, cases and seeds.
 
     Those that a run of the same sources has left in the journal are taken from there.
-    All of them are written to one JSON file besides.
+    All of them are written to one JSON file besides. A fit that fails is named, counts
+    nowhere, and is tried again the next time.
     """
     journal = Journal(RESULTS / f"{benchmark}.jsonl")
     everyone, records = contenders(), []
@@ -58,7 +59,11 @@ def measured(benchmark, cases, measure, options):
             for seed in range(options.seeds):
                 about = {"method": name, "case": case.name, "seed": seed}
                 key = about | {"quick": options.quick, "sources": sources}
-                record = journal.recall(key, measure, contender, case, seed)
+                try:
+                    record = journal.recall(key, measure, contender, case, seed)
+                except Exception as error:
+                    print(f"{name} fails on {case.name}, seed {seed}: {error!r}")
+                    continue
                 records.append(about | {"family": case.family} | record)
         print(f"{name}: {time.process_time() - start:.0f} s", flush=True)
     content = {"environment": environment(), "records": records}

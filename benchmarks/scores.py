@@ -70,7 +70,7 @@ def surer_half(right, confidence):
 
 
 def calibration_error(right, confidence, n_bins=10):
-    """Gap between confidence and accuracy in bins of equal width, mean by rows (ECE)."""
+    """Mean gap of confidence and accuracy in bins of equal width, by rows (ECE)."""
     bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
     gaps = np.bincount(bins, weights=confidence - right, minlength=n_bins)
     return np.abs(gaps).sum() / len(right)
