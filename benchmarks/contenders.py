@@ -101,7 +101,7 @@ class Words(NamedTuple):
     between_sets: np.ndarray
 
 
-def words(partition, clear_level=0.8):
+def words(partition, clear_level=0.7):
     """Outlier: m(∅) ≥ ½. Clear: the normalised belief in a cluster reaches the level.
 
     What is left is between the clusters that are at least half as plausible as the most
