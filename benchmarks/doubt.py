@@ -17,7 +17,6 @@ import numpy as np
 from benchmarks import generated, scores
 from benchmarks.choose import choose_cases
 from benchmarks.comparison import (
-    by_case,
     fitted,
     label_scores,
     matching,
@@ -27,6 +26,7 @@ from benchmarks.comparison import (
     selected,
 )
 from benchmarks.contenders import Answer
+from benchmarks.doubt_figure import figure
 from benchmarks.harness import Skipped, table
 from benchmarks.journal import RESULTS
 
@@ -57,7 +57,7 @@ def main(arguments):
     options.add_argument("--markdown", action="store_true", help="tables for a page")
     options = options.parse_args(arguments)
     options.seeds = options.seeds or (1 if options.quick else N_SEEDS)
-    cases = generated.MIXTURES
+    cases = generated.MIXTURES[::2] if options.quick else generated.MIXTURES
     try:
         cases = (*choose_cases(QUICK_ROWS if options.quick else MAX_ROWS), *cases)
     except Skipped as reason:
@@ -72,7 +72,7 @@ def main(arguments):
             n_tables = len({r["case"] for r in records if r["family"] == family})
             print(f"\n{family}, {n_tables} tables\n\n{form(rows)}")
     path = RESULTS / "doubt.png"
-    figure(records).savefig(path, dpi=110)
+    figure(records, reference=BAYES).savefig(path, dpi=110)
     print(f"\nfigure: {path.relative_to(path.parents[2])}")
 
 
@@ -149,46 +149,3 @@ def markdown(rows):
     header = rows[0].HEADER
     lines = [header, ["---"] * len(header), *(row.cells for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def figure(records):
-    """Accuracy against coverage, and coverage against size of the sets."""
-    from matplotlib.figure import Figure
-
-    drawing = Figure(figsize=(11, 5), layout="constrained")
-    curves, sets = drawing.subplots(1, 2)
-    coverages = np.arange(1, N_COVERAGES + 1) / N_COVERAGES
-    found = {
-        method: np.mean([r["curve"] for r in records if r["method"] == method], axis=0)
-        for method in dict.fromkeys(record["method"] for record in records)
-        if method != BAYES
-    }
-    best_first = sorted(found, key=lambda method: -found[method].mean())
-    for number, method in enumerate(best_first):
-        style = {"color": f"C{number % 10}", "linestyle": ("-", "--")[number >= 10]}
-        curves.plot(coverages, found[method], label=method, **style)
-    curves.set_xlabel("share of rows, surest first")
-    curves.set_ylabel("accuracy among them")
-    curves.set_title("Are the surest rows right?")
-    curves.legend(fontsize=7, ncols=2)
-    for method in (*best_first, BAYES):
-        of_case = by_case(records, method, "mixtures").values()
-        size = scores.mean(case.get("size by Bayes") for case in of_case)
-        coverage = scores.mean(case.get("coverage") for case in of_case)
-        if not np.isnan([size, coverage]).any():
-            number = best_first.index(method) if method != BAYES else 7
-            sets.plot(
-                size, coverage, "*" if method == BAYES else "o", color=f"C{number % 10}"
-            )
-            sets.annotate(
-                method,
-                (size, coverage),
-                xytext=(4, 2),
-                fontsize=7,
-                textcoords="offset points",
-            )
-    sets.axhline(0.9, color="0.7", linewidth=0.8)
-    sets.set_xlabel("size of the sets at level 0.9, by that of the Bayes sets")
-    sets.set_ylabel("share of rows whose set has the right cluster")
-    sets.set_title("Do the sets keep their word? (mixtures)")
-    return drawing
