@@ -13,14 +13,12 @@ error of the confidence; share of planted or novel rows found, and average preci
 the planted ones; seconds.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from benchmarks import generated, scores
+from benchmarks.bars import bars
 from benchmarks.choose import choose_cases
 from benchmarks.comparison import (
-    by_case,
     fitted,
     label_scores,
     matching,
@@ -62,8 +60,6 @@ COLUMNS = {
     "AP": "precision",
     "s": "seconds",
 }
-# A bar about nearly all tables.
-NEARLY_ALL = 0.9
 
 
 def main(arguments):
@@ -102,9 +98,7 @@ def run(contender, case, seed):
 
 def about_outliers(drawn, answer):
     """Flags among clean, planted and new rows."""
-    planted = drawn.is_planted
-    if planted is None:
-        planted = np.zeros(len(drawn.X), dtype=bool)
+    planted = planted_rows(drawn)
     measures = {}
     if answer.is_outlier is not None:
         measures["flagged"] = answer.is_outlier[~planted].mean()
@@ -119,22 +113,25 @@ def about_outliers(drawn, answer):
     return measures
 
 
+def planted_rows(drawn):
+    if drawn.is_planted is None:
+        return np.zeros(len(drawn.X), dtype=bool)
+    return drawn.is_planted
+
+
 def about_words(drawn, answer):
     """Shares of clear and between rows, and how true the words are."""
     if answer.partition is None:
         return {}
     said = words(answer.partition)
-    clean = (
-        np.ones(len(drawn.X), bool) if drawn.is_planted is None else ~drawn.is_planted
-    )
+    clean = ~planted_rows(drawn)
     between = said.between_sets.any(axis=1)
     measures = {"clear": said.is_clear[clean].mean(), "between": between[clean].mean()}
     if not (drawn.y >= 0).any():
         return measures
-    matched = matching(drawn, answer)
+    classed, matched = drawn.y >= 0, matching(drawn, answer)
     right = scores.is_right(drawn.y, answer.labels, matched)
     covered = scores.is_covered(drawn.y, said.between_sets, matched)
-    classed = drawn.y >= 0
     sizes = said.between_sets.sum(axis=1)
     measures |= {
         "clear error": scores.mean(~right[classed & said.is_clear]),
@@ -143,127 +140,3 @@ def about_words(drawn, answer):
         "between size": scores.mean(sizes[classed & between]),
     }
     return measures
-
-
-@dataclass(frozen=True)
-class Bar:
-    """Something that must hold of a method's defaults, and whether it does."""
-
-    method: str
-    bar: str
-    figure: float
-    is_met: bool
-    where: str = ""
-
-    HEADER = ("method", "bar", "figure", "", "worst table")
-
-    @property
-    def cells(self):
-        verdict = "pass" if self.is_met else "miss"
-        return (self.method, self.bar, f"{self.figure:.3f}", verdict, self.where)
-
-
-def bars(records):
-    """The bars that these records can tell about."""
-    return [
-        *labels_of_blobs(records),
-        *labels_of_choose(records),
-        *false_flags(records),
-        *outliers_found(records),
-        *true_words(records),
-    ]
-
-
-def labels_of_blobs(records, method="NNEVCLUS"):
-    ours, base = (by_case(records, name, "blobs") for name in (method, "KMeans"))
-    lost = {
-        case: base[case]["ari"] - ours[case]["ari"] for case in ours if case in base
-    }
-    easy = {case: value for case, value in lost.items() if base[case]["ari"] > 0.95}
-    hard = {case: value for case, value in lost.items() if case not in easy}
-    yield from at_most(method, "ARI lost to k-means on easy blobs", easy, 0.02)
-    yield from at_most(method, "ARI lost to k-means on other blobs", hard, 0.07)
-    empty = {case: value["empty"] for case, value in ours.items()}
-    yield from at_most(method, "empty clusters on blobs", empty, 0)
-    consensus = by_case(records, "Consensus", "blobs")
-    lost = {
-        case: base[case]["ari"] - consensus[case]["ari"]
-        for case in consensus
-        if case in base
-    }
-    yield from at_most("Consensus", "ARI lost to k-means on blobs", lost, 0.01)
-
-
-def labels_of_choose(records, method="NNEVCLUS"):
-    ours, base = (by_case(records, name, "choose") for name in (method, "KMeans"))
-    lost = {
-        case: base[case]["ari"] - ours[case]["ari"] for case in ours if case in base
-    }
-    yield from mean_at_most(method, "mean ARI lost to k-means, choose", lost, 0.02)
-
-
-def false_flags(records, method="NNEVCLUS"):
-    for name, families in {
-        "choose": ("choose",),
-        "generated": ("blobs", "elliptical", "t-distributed", "planted", "novelty"),
-    }.items():
-        cases = by_case(records, method, *families)
-        flagged = {case: value["flagged"] for case, value in cases.items()}
-        yield from mean_at_most(method, f"clean rows flagged, {name}", flagged, 0.02)
-        if flagged:
-            share = np.mean([value <= 0.05 for value in flagged.values()])
-            bar = f"tables with at most 5 % flagged, {name} >= {NEARLY_ALL}"
-            yield Bar(method, bar, share, share >= NEARLY_ALL, largest(flagged))
-
-
-def outliers_found(records, method="NNEVCLUS"):
-    found = {
-        case: value["found"]
-        for case, value in by_case(records, method, "planted").items()
-    }
-    smallest = {case: value for case, value in found.items() if "n=60," in case}
-    between = {
-        case: value["found"]
-        for case, value in by_case(records, method, "novelty").items()
-    }
-    for bar, values in {
-        "planted rows found": found,
-        "planted rows found at n = 60": smallest,
-        "novelty amid the clusters found": between,
-    }.items():
-        if values:
-            figure = scores.mean(values.values())
-            worst = largest({case: -value for case, value in values.items()})
-            yield Bar(method, f"{bar} >= 0.9", figure, figure >= 0.9, worst)
-
-
-def true_words(records, method="NNEVCLUS"):
-    cases = by_case(records, method, "choose")
-    both = [
-        case
-        for case in cases.values()
-        if not np.isnan([case["clear error"], case["rest error"]]).any()
-    ]
-    if both:
-        clear = scores.mean(case["clear error"] for case in both)
-        rest = scores.mean(case["rest error"] for case in both)
-        bar = "error of clear by error of the rest, choose <= 0.5"
-        yield Bar(method, bar, clear / rest, clear <= rest / 2)
-
-
-def at_most(method, bar, values, limit):
-    if values:
-        worst = largest(values)
-        figure = values[worst]
-        yield Bar(method, f"{bar} <= {limit}", figure, figure <= limit, worst)
-
-
-def mean_at_most(method, bar, values, limit):
-    if values:
-        figure = scores.mean(values.values())
-        yield Bar(method, f"{bar} <= {limit}", figure, figure <= limit, largest(values))
-
-
-def largest(values):
-    """Name of the largest value."""
-    return max(values, key=values.get)

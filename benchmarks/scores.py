@@ -25,7 +25,8 @@ def class_of_cluster(y, labels, n_clusters):
 
 def is_right(y, labels, matched):
     """Whether the cluster of each row is matched to its class; noise never is."""
-    return (labels >= 0) & (matched[labels] == y)
+    # The last one is for the label -1.
+    return np.append(matched, -1)[labels] == y
 
 
 def accuracy_by_coverage(right, confidence):
