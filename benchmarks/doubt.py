@@ -25,7 +25,7 @@ from benchmarks.comparison import (
     parser,
     selected,
 )
-from benchmarks.contenders import Answer
+from benchmarks.contenders import Answer, baselines
 from benchmarks.harness import Skipped, table
 from benchmarks.journal import RESULTS
 
@@ -74,7 +74,8 @@ def main(arguments):
             n_tables = len({r["case"] for r in records if r["family"] == family})
             print(f"\n{family}, {n_tables} tables\n\n{form(rows)}")
     path = RESULTS / "doubt.png"
-    figure(records, reference=BAYES).savefig(path, dpi=110)
+    names = {contender.name for contender in baselines()}
+    figure(records, BAYES, names).savefig(path, dpi=110)
     print(f"\nfigure: {path.relative_to(path.parents[2])}")
 
 
