@@ -1,6 +1,8 @@
 """What the comparisons in ``benchmarks`` measure and draw, on cases done by hand."""
 
+import gzip
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,9 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 pytest.importorskip("benchmarks", reason="benchmarks are not part of the sources")
 
-from benchmarks import bars, contenders, defaults, doubt, generated, scores
-from benchmarks.comparison import by_case, means
-from benchmarks.harness import table
+from benchmarks import bars, comparison, contenders, defaults, doubt, generated, scores
+from benchmarks.choose import choose_cases
+from benchmarks.harness import Skipped, table
 from benchmarks.journal import Journal
 
 from credalis import CredalPartition, FocalSets
@@ -189,6 +191,35 @@ class TestGenerated:
         assert table.sample(100, rng) is table
 
 
+class TestChoose:
+    @pytest.fixture
+    def directory(self, tmp_path, monkeypatch):
+        (tmp_path / "choose").mkdir()
+        with gzip.open(tmp_path / "choose" / "small.csv.gz", "wt") as file:
+            file.write("a,b,label\n0,10,0\n2,10,1\n0,30,1\n2,30,-1\n")
+        monkeypatch.setenv("CREDALIS_DATA", str(tmp_path))
+
+    @pytest.mark.usefixtures("directory")
+    def test_tables_are_standardised(self):
+        (case,) = choose_cases()
+        table = case.table(0)
+        assert (case.name, case.family) == ("small", "choose")
+        assert_allclose(table.X, [[-1, -1], [1, -1], [-1, 1], [1, 1]])
+        assert_array_equal(table.y, [0, 1, 1, -1])
+        assert table.n_clusters == 2  # -1 is no class
+
+    @pytest.mark.usefixtures("directory")
+    def test_a_seed_says_which_rows(self):
+        (case,) = choose_cases(max_rows=2)
+        assert len(case.table(0).X) == 2
+        assert_array_equal(case.table(0).X, case.table(0).X)
+
+    def test_without_tables_the_reason_is_given(self, monkeypatch):
+        monkeypatch.delenv("CREDALIS_DATA", raising=False)
+        with pytest.raises(Skipped, match="CREDALIS_DATA"):
+            choose_cases()
+
+
 class TestContenders:
     @pytest.mark.parametrize("contender", contenders.baselines(), ids=lambda c: c.name)
     def test_baselines_find_blobs(self, contender):
@@ -251,8 +282,8 @@ class TestTables:
     )
 
     def test_means_over_seeds_then_over_tables(self):
-        assert_allclose(by_case(self.RECORDS, "A", "blobs")["x"]["ari"], 0.3)
-        (row,) = means(self.RECORDS, {"ARI": "ari", "gain": "gain"}, "blobs")
+        assert_allclose(comparison.by_case(self.RECORDS, "A", "blobs")["x"]["ari"], 0.3)
+        (row,) = comparison.means(self.RECORDS, {"ARI": "ari", "gain": "gain"}, "blobs")
         assert row.cells == ("A", "3", "0.600", "")
         assert table([row]).split() == [
             "method",
@@ -299,6 +330,27 @@ class TestBars:
 
 
 class TestRuns:
+    def test_goes_on_after_a_failure_and_from_where_it_was(
+        self, tmp_path, monkeypatch, capsys
+    ):
+        monkeypatch.setattr(comparison, "RESULTS", tmp_path)
+        options = SimpleNamespace(methods=["KMeans", "HDBSCAN"], seeds=2, quick=True)
+        calls = []
+
+        def measure(contender, case, seed):
+            calls.append((contender.name, seed))
+            if contender.name == "HDBSCAN" and seed == 1:
+                raise ValueError("too few rows")
+            return {"seed squared": seed**2}
+
+        cases = [generated.noise(2, 10, 2, "uniform")]
+        first = comparison.measured("defaults", cases, measure, options)
+        assert [record["seed squared"] for record in first] == [0, 1, 0]
+        assert "HDBSCAN fails on uniform noise" in capsys.readouterr().out
+        calls.clear()
+        assert comparison.measured("defaults", cases, measure, options) == first
+        assert calls == [("HDBSCAN", 1)]
+
     @pytest.mark.parametrize(
         "case",
         [
@@ -331,3 +383,21 @@ class TestRuns:
         assert found["coverage"] >= 0.88
         assert found["ece"] < 0.06
         assert found["size by Bayes"] == 1
+
+    def test_figure_of_doubt(self):
+        pytest.importorskip("matplotlib")
+        from benchmarks.doubt_figure import N_BEST, figure
+
+        names = [f"method {number}" for number in range(8)]
+        records = [
+            record(name, "x", "mixtures", curve=[1.0, 0.9 - number / 100])
+            | {"coverage": 0.9, "size by Bayes": 1.2}
+            for number, name in enumerate((*names, doubt.BAYES))
+        ]
+        drawn = figure(records, doubt.BAYES, {names[-1]})
+        labels = [text.get_text() for text in drawn.legends[0].get_texts()]
+        named = [*names[:N_BEST], "others", names[-1], doubt.BAYES]
+        assert labels == named
+        curves, sets = drawn.axes
+        assert len(curves.lines) == len(names)
+        assert len(sets.lines) == len(names) + 2  # the level, and Bayes
