@@ -60,9 +60,11 @@ def test_novelties_are_flagged(run, model):
 
 def test_a_network_without_detector_says_so(run, csv):
     options = ("--id", "id", "--exclude", "colour,kind", "--param", "n_init=1")
-    run("cluster", csv, "-c", "2", *options, "--model", "nn.credalis")
-    result = run("predict", "nn.credalis", csv, "--json")
-    assert "no novelty detector" in result.err
+    for meaning, is_told in (("stress", True), ("novelty", False)):
+        chosen = ("--param", f"empty_set={meaning}")
+        run("cluster", csv, "-c", "2", *options, *chosen, "--model", "nn.credalis")
+        result = run("predict", "nn.credalis", csv, "--json")
+        assert ("does not look for novelty" in result.err) == is_told
 
 
 def test_missing_values_are_treated_as_in_the_fit_or_as_told(run, model):
@@ -184,10 +186,10 @@ def test_pieces_are_forgotten_when_they_are_written(run, model, monkeypatch):
     pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), "new.parquet")
     pieces, n_alive = [], []
 
-    def watched(schema, partition, keys, is_kept):
+    def watched(schema, partition, *others):
         pieces.append(weakref.ref(partition))
         n_alive.append(sum(piece() is not None for piece in pieces))
-        return batch_of(schema, partition, keys, is_kept)
+        return batch_of(schema, partition, *others)
 
     batch_of = _predict.membership_batch
     monkeypatch.setattr(_predict, "membership_batch", watched)

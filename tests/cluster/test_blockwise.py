@@ -321,17 +321,17 @@ def test_a_full_disk_is_named_and_the_file_stays(blobs, tmp_path, monkeypatch):
     monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 12_000)
     undisturbed = NNEVCLUS(**SMALL).fit(ArraySource(X))
     path = tmp_path / "fit.checkpoint"
-    savez, n_written = np.savez, 0
+    fsync, n_written = os.fsync, 0
 
-    def full_at_last(*arguments, **arrays):
+    def full_at_last(descriptor):
         nonlocal n_written
         n_written += 1
         if n_written == 2:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        savez(*arguments, **arrays)
+        fsync(descriptor)
 
     with monkeypatch.context() as patch:
-        patch.setattr(np, "savez", full_at_last)
+        patch.setattr(os, "fsync", full_at_last)
         with pytest.raises(OSError, match=r"fit\.checkpoint"):
             NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=Checkpoint(path, 0))
     assert [file.name for file in tmp_path.iterdir()] == ["fit.checkpoint"]

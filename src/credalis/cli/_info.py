@@ -109,8 +109,7 @@ def _text(values: dict[str, Any]) -> str:
             (
                 "fitted to",
                 f"{fit['table']}: {fit['rows']} rows ({fit['dropped']} left out), "
-                f"{fit['clear']} clear, {fit['ambiguous']} ambiguous, "
-                f"{fit['outliers']} outliers",
+                f"{_words(fit)}",
             )
         )
     if "rows" in values:
@@ -123,6 +122,18 @@ def _text(values: dict[str, Any]) -> str:
             ("focal sets", f"{len(names)}: {' '.join(names[:_MAX_SETS_SHOWN])}{more}")
         )
     return "\n".join(f"{name:<13} {value}" for name, value in lines)
+
+
+def _words(fit: dict[str, Any]) -> str:
+    """How many rows are clear, between clusters and outliers."""
+    between, level = "between", f"; clear from {fit.get('clear_level')}"
+    # Files of the first version counted by the largest mass.
+    if "clear_level" not in fit:
+        between, level = "ambiguous", "; by the largest mass"
+    return (
+        f"{fit['clear']} clear, {fit['ambiguous']} {between}, "
+        f"{fit['outliers']} outliers{level}"
+    )
 
 
 def _column_lines(columns: dict[str, Any]) -> list[tuple[str, str]]:

@@ -92,13 +92,16 @@ class MetricLearner(
             "n_components", self.n_components, at_least=1, at_most=largest
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(
+        self, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> None:
         """Write the fitted transformer to a file that `credalis.load` reads.
 
-        The file holds arrays and JSON, never code; it appears whole or not at all.
+        The file holds arrays and JSON, never code; it appears whole or not at all. A
+        key of at least 16 bytes signs it.
         """
         check_is_fitted(self)
-        _archive.save(self, path)
+        _archive.save(self, path, key=key)
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores: parameters and fitted attributes."""

@@ -360,11 +360,14 @@ class NewClusterMonitor(BaseEstimator):
         check_integer("max_replay", self.max_replay, at_least=2)
         check_seed("random_state", self.random_state)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(
+        self, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> None:
         """Write model and state to a file that `credalis.load` reads.
 
         The file holds arrays and JSON, never code; it appears whole or not at all. A
-        monitor that is loaded goes on as if it had never been away.
+        monitor that is loaded goes on as if it had never been away. A key of at least
+        16 bytes signs the file.
 
         Raises
         ------
@@ -372,7 +375,7 @@ class NewClusterMonitor(BaseEstimator):
             If a parameter of monitor or model has no safe file form.
         """
         check_is_fitted(self, "balls_")
-        _archive.save(self, path)
+        _archive.save(self, path, key=key)
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores: parameters and fitted attributes."""

@@ -247,10 +247,21 @@ class BaseCredalClusterer(
         check_is_fitted(self)
         return np.array(self.focal_sets_.names, dtype=object)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(
+        self, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> None:
         """Write the fitted estimator to a file that `credalis.load` reads.
 
-        The file holds arrays and JSON, never code; it appears whole or not at all.
+        The file holds arrays and JSON, never code; it appears whole or not at all, and
+        a digest tells whether it has been damaged since.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        key : bytes or str, default=None
+            A secret of at least 16 bytes that signs the file: `credalis.load` with the
+            same key refuses files that somebody else has written.
 
         Raises
         ------
@@ -258,7 +269,7 @@ class BaseCredalClusterer(
             If a parameter has no safe file form, for example a RandomState.
         """
         check_is_fitted(self)
-        _archive.save(self, path)
+        _archive.save(self, path, key=key)
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores: parameters and fitted attributes."""

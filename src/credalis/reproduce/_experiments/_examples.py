@@ -73,7 +73,7 @@ def butterfly(*, scale: float, n_init: int, seed: int) -> Outcome:
     if model.labels_[0] == 0:
         partition = partition.relabel([1, 0])
     names = [str(number) for number in range(1, len(X) + 1)]
-    points = CredalPartitionDisplay.from_partition(partition, X)
+    points = CredalPartitionDisplay.from_partition(partition, X, rule="maximum_mass")
     bars = MassDisplay.from_partition(
         partition, kind="bars", order=None, object_names=names
     )

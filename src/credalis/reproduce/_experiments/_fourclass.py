@@ -77,7 +77,7 @@ def with_evclus(*, parameters: dict[str, Any], seed: int) -> Outcome:
     model = build("EVCLUS", 4, parameters, seed)
     assert isinstance(model, EVCLUS)
     model.fit(X)
-    partition = CredalPartitionDisplay.from_estimator(model, X)
+    partition = CredalPartitionDisplay.from_estimator(model, X, rule="maximum_mass")
     return Outcome(
         _numbers(model, y),
         {
@@ -131,10 +131,12 @@ def with_network(
         "nn-learning-curve": _learning_curve(model, evclus_loss),
         "nn-shepard": image(ShepardDisplay.from_estimator(model, X), (5.4, 4.4)),
         "nn-partition": image(
-            CredalPartitionDisplay.from_estimator(model, X), (8.4, 5.2)
+            CredalPartitionDisplay.from_estimator(model, X, rule="maximum_mass"),
+            (8.4, 5.2),
         ),
         "nn-prediction": image(
-            CredalPartitionDisplay.from_partition(predicted, new), (8.4, 5.2)
+            CredalPartitionDisplay.from_partition(predicted, new, rule="maximum_mass"),
+            (8.4, 5.2),
         ),
         "svm": _svm_contour(X),
         **_contours(model, X),

@@ -1,0 +1,23 @@
+"""Files of models and results: arrays and JSON, checked, never pickle."""
+
+from credalis._archive._objects import (
+    FORMAT_VERSION,
+    Key,
+    State,
+    check_savable,
+    load,
+    read,
+    register,
+    save,
+)
+
+__all__ = [
+    "FORMAT_VERSION",
+    "Key",
+    "State",
+    "check_savable",
+    "load",
+    "read",
+    "register",
+    "save",
+]
