@@ -84,39 +84,13 @@ def evidential(estimator):
             partition.pignistic[np.arange(len(X)), partition.labels],
             smallest_sets(partition.pignistic),
             partition.outlier_mass,
-            words(partition).is_outlier,
+            partition.is_outlier,
             partition.doubt,
             partition,
             model,
         )
 
     return fit_predict
-
-
-class Words(NamedTuple):
-    """What is said about each row: one of three, and which clusters it is between."""
-
-    is_outlier: np.ndarray
-    is_clear: np.ndarray
-    between_sets: np.ndarray
-
-
-def words(partition, clear_level=0.7):
-    """Outlier: m(∅) ≥ ½. Clear: the normalised belief in a cluster reaches the level.
-
-    What is left is between the clusters that are at least half as plausible as the most
-    plausible one, and at least between the two most plausible ones.
-    """
-    inside = 1.0 - partition.outlier_mass
-    is_outlier = partition.outlier_mass >= 0.5
-    is_clear = ~is_outlier & (partition.belief.max(axis=1) >= clear_level * inside)
-    plausibility = partition.plausibility
-    ranks = np.argsort(np.argsort(-plausibility, axis=1, kind="stable"), axis=1)
-    is_plausible = plausibility >= plausibility.max(axis=1, keepdims=True) / 2
-    is_between = ~is_outlier & ~is_clear
-    return Words(
-        is_outlier, is_clear, is_between[:, None] & (is_plausible | (ranks < 2))
-    )
 
 
 def k_means(X, n_clusters, seed):

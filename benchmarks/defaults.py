@@ -28,7 +28,6 @@ from benchmarks.comparison import (
     rows_for,
     selected,
 )
-from benchmarks.contenders import words
 from benchmarks.harness import Skipped, table
 
 N_SEEDS = 3
@@ -107,7 +106,7 @@ def about_outliers(drawn, answer):
     if answer.outlier_score is not None and planted.any():
         measures["precision"] = scores.average_precision(planted, answer.outlier_score)
     if drawn.new_rows is not None and answer.model is not None:
-        new = words(answer.model.predict_partition(drawn.new_rows)).is_outlier
+        new = answer.model.predict_partition(drawn.new_rows).is_outlier
         measures["new flagged"] = new[~drawn.new_is_novel].mean()
         measures["found"] = new[drawn.new_is_novel].mean()
     return measures
@@ -123,10 +122,12 @@ def about_words(drawn, answer):
     """Shares of clear and between rows, and how true the words are."""
     if answer.partition is None:
         return {}
-    said = words(answer.partition)
+    said = answer.partition.verdicts()
     clean = ~planted_rows(drawn)
-    between = said.between_sets.any(axis=1)
-    measures = {"clear": said.is_clear[clean].mean(), "between": between[clean].mean()}
+    measures = {
+        "clear": said.is_clear[clean].mean(),
+        "between": said.is_between[clean].mean(),
+    }
     if not (drawn.y >= 0).any():
         return measures
     classed, matched = drawn.y >= 0, matching(drawn, answer)
@@ -136,7 +137,7 @@ def about_words(drawn, answer):
     measures |= {
         "clear error": scores.mean(~right[classed & said.is_clear]),
         "rest error": scores.mean(~right[classed & ~said.is_clear]),
-        "between coverage": scores.mean(covered[classed & between]),
-        "between size": scores.mean(sizes[classed & between]),
+        "between coverage": scores.mean(covered[classed & said.is_between]),
+        "between size": scores.mean(sizes[classed & said.is_between]),
     }
     return measures

@@ -15,8 +15,6 @@ from benchmarks.choose import choose_cases
 from benchmarks.harness import Skipped, table
 from benchmarks.journal import Journal
 
-from credalis import CredalPartition, FocalSets
-
 
 class TestScores:
     def test_clusters_are_matched_to_classes_one_to_one(self):
@@ -96,25 +94,6 @@ class TestScores:
     def test_mean_of_what_is_there(self):
         assert scores.mean([1, None, np.nan, 3]) == 2
         assert np.isnan(scores.mean([]))
-
-
-class TestWords:
-    def test_outlier_then_clear_then_between(self):
-        partition = CredalPartition(
-            [
-                [0.5, 0.5, 0, 0, 0],
-                [0.4, 0.48, 0.12, 0, 0],
-                [0, 0.5, 0.3, 0.2, 0],
-                [0, 0.6, 0.2, 0.1, 0.1],
-                [0, 0, 0, 0, 1],
-            ],
-            FocalSets.singletons(3),
-        )
-        said = contenders.words(partition, clear_level=0.7)
-        assert_array_equal(said.is_outlier, [True, False, False, False, False])
-        assert_array_equal(said.is_clear, [False, True, False, False, False])
-        sets = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 0], [1, 1, 1]]
-        assert_array_equal(said.between_sets, sets)
 
 
 class TestGenerated:
