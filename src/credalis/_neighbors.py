@@ -42,8 +42,8 @@ def batches(n_rows: int, n_columns: int) -> Iterator[Indices]:
 class NeighborSearch:
     """The objects nearest to given points.
 
-    A tree searches if there are at most 10 features and the metric is Euclidean,
-    city-block, Chebyshev or haversine; otherwise all objects are compared.
+    A tree searches if there are few features and the metric is Euclidean, city-block,
+    Chebyshev or haversine; otherwise all objects are compared.
 
     Parameters
     ----------
@@ -51,15 +51,24 @@ class NeighborSearch:
         Objects to search in; not needed if the metric is "precomputed".
     metric : str or callable
         Metric that `check_metric` passes.
+    max_tree_features : int, default=10
+        What "few" means. Without clusters or with few objects, a tree is of no use
+        earlier.
     """
 
-    def __init__(self, X: Array | None, metric: Any) -> None:
+    def __init__(
+        self,
+        X: Array | None,
+        metric: Any,
+        *,
+        max_tree_features: int = _MAX_TREE_FEATURES,
+    ) -> None:
         self._search = None
         self._is_rough = False
         if X is None or metric == "precomputed":
             return
         algorithm = "brute"
-        if X.shape[1] <= _MAX_TREE_FEATURES:
+        if X.shape[1] <= max_tree_features:
             algorithm = _TREES.get(str(metric), "brute")
         # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which
         # costs digits: the fewer, the nearer to 0 the data; lengths are computed again.
@@ -109,14 +118,14 @@ def nearest_neighbors(X: Array, metric: Any, n_neighbors: int) -> tuple[Indices,
         n_asked = min(n_asked, len(X))
         is_tied = np.zeros(len(first), dtype=bool)
         for batch in batches(len(pending), n_asked):
-            places = pending[batch]
-            columns, values = search.query(X[first[places]], n_asked)
+            asked = pending[batch]
+            columns, values = search.query(X[first[asked]], n_asked)
             if n_asked > n_kept + 1 or n_asked == len(X):
                 ranked = np.lexsort((columns, values))
                 columns = np.take_along_axis(columns, ranked, axis=1)
                 values = np.take_along_axis(values, ranked, axis=1)
-            found[places], lengths[places] = columns[:, :n_kept], values[:, :n_kept]
-            is_tied[places] = values[:, -1] <= lengths[places].max(axis=1) * (1 + 1e-9)
+            found[asked], lengths[asked] = columns[:, :n_kept], values[:, :n_kept]
+            is_tied[asked] = values[:, -1] <= lengths[asked].max(axis=1) * (1 + 1e-9)
         pending = np.flatnonzero(is_tied & (n_asked < len(X)))
         n_asked *= 2
     check_lengths(lengths, metric)

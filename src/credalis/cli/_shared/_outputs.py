@@ -46,6 +46,8 @@ def write_memberships(
     fields: Sequence[str],
     clear_level: float,
     coverage_sets: NDArray[np.bool_] | None = None,
+    *,
+    csv_safe: bool,
 ) -> None:
     """Write one row for each row of the table, block by block."""
     is_kept = data.prepared.is_kept
@@ -56,7 +58,7 @@ def write_memberships(
         has_coverage=coverage_sets is not None,
     )
     n_before = 0
-    with write_table(path, schema) as write:
+    with write_table(path, schema, csv_safe=csv_safe) as write:
         for start in range(0, len(is_kept), BATCH_ROWS):
             kept = is_kept[start : start + BATCH_ROWS]
             n_kept = int(kept.sum())

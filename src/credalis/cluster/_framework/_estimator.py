@@ -148,9 +148,10 @@ class BaseCredalClusterer(
     _chooses_max_iter: ClassVar[bool] = False
     # What ∅ may stand for.
     _empty_sets: ClassVar[tuple[str, ...]] = ("stress", "novelty")
+    # Whether the result depends on the units of the columns; a `metric` says more.
+    _depends_on_units: ClassVar[bool] = True
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
-    _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
 
     n_init: int | str
     max_iter: Any
@@ -409,7 +410,7 @@ class BaseCredalClusterer(
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
-        estimator = cls(**state["parameters"])
+        estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
         set_fitted(estimator, state["fitted"])
         return estimator
 
@@ -472,8 +473,11 @@ class BaseCredalClusterer(
         """What all starts share: the data, and parameters that depend on it."""
         return X
 
-    def _check_solution(self, data: Any, solution: Any) -> None:
-        """Warn of a solution that is not what the user hopes for."""
+    def _check_solution(self, data: Any, solution: Any) -> bool | None:
+        """Warn of a solution that is not what the user hopes for.
+
+        True if its clusters are none, so that nothing else needs to be said of them.
+        """
 
     def _has_fixed_order(self, data: Any) -> bool:
         """Whether the user has fixed which cluster has which number."""
@@ -550,18 +554,45 @@ class BaseCredalClusterer(
             X = np.asarray(transformer.transform(X), dtype=np.float64)
         return X, getattr(self, "metric_", "euclidean")
 
-    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores that the p-values come from, larger for stranger objects."""
         assert isinstance(self.reference_, NeighborNovelty)
-        return self.reference_.p_values(self._points(X)[0])
+        return self.reference_.scores(self._points(X)[0])
+
+    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        reference = self.reference_
+        if isinstance(reference, NeighborNovelty):
+            reference = reference.calibration
+        return reference.p_values(self._strangeness(X))
 
     def _reported(
         self, masses: NDArray[np.float64], X: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Masses of the method with the ∅ that the user is told of."""
+        """Masses of the method, overwritten by those that the user is told of."""
         if not hasattr(self, "reference_"):
             return masses
         empty = empty_masses(self._p_values(X), self._parameter("outlier_rate"))
+        if not masses.flags.writeable:
+            # As they come from another process.
+            masses = masses.copy()
         return report_novelty(masses, self.focal_sets_, empty)
+
+    @property
+    def _keeps_training_masses(self) -> bool:
+        """Whether masses of training objects are needed where these are not."""
+        return self._predicts_from_partition
+
+    def _training_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of the training objects X that `loss_` and `stress_` belong to.
+
+        Those of ``partition_`` differ from them by what they say about ∅.
+        """
+        if not hasattr(self, "reference_"):
+            return self.partition_.masses
+        if hasattr(self, "training_masses_"):
+            return self.training_masses_
+        with one_thread():
+            return self._predict_masses(self._validate(X, reset=False))
 
     def _reported_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X as the user is told of them."""
@@ -590,8 +621,39 @@ class BaseCredalClusterer(
 
     # What parameters mean.
 
+    @classmethod
+    def _brought_up(
+        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
+    ) -> Mapping[str, Any]:
+        """Parameters of a file, those of earlier versions as they are called now.
+
+        ``form`` is how the file holds values.
+        """
+        return parameters
+
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
+
+    def _start_advice(self, is_informed: bool) -> str:
+        """What to do about clusters that were lost.
+
+        ``is_informed`` says whether labels, pairs or the like were given.
+        """
+        parameters = self.get_params(deep=False)
+        sizes = self.focal_sets_.cardinality
+        has_unions = ((sizes > 1) & (sizes < self.focal_sets_.n_clusters)).any()
+        if has_unions and "alpha" in parameters:
+            # The prototype of a set of clusters takes the place of one that is lost.
+            advice = f"set focal_sets='singletons', raise alpha={parameters['alpha']}"
+        elif "beta" in parameters:
+            advice = f"lower beta={parameters['beta']}"
+        else:
+            advice = "raise n_init, ask for fewer clusters"
+        return f"{advice}, or try other methods (credalis.compare)"
+
+    @property
+    def _collapse_advice(self) -> str:
+        return "Take fewer clusters"
 
     @property
     def _detects_novelties(self) -> bool:
