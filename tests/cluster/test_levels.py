@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
 
-from credalis import ECM, EVCLUS, NNEVCLUS, CredalPartition, EkNNclus, load
+from credalis import ECM, EVCLUS, NNEVCLUS, Bootclus, CredalPartition, EkNNclus, load
 from credalis.cluster._framework._fit import RememberedRows
 
 
@@ -289,11 +289,9 @@ class TestOutliers:
 
     def test_models_without_p_values_say_what_to_do(self, data):
         X = data[0]
-        able = {"NNEVCLUS": NNEVCLUS(3, n_init=1, random_state=0).fit(X[:60])}
-        with pytest.raises(
-            ValueError, match="NNEVCLUS must be fitted with empty_set='n"
-        ):
-            able["NNEVCLUS"].flag_outliers(X, rate=0.05)
-        other = EkNNclus(n_neighbors=10, random_state=0, n_init=1).fit(X[:100])
-        with pytest.raises(ValueError, match=r"EkNNclus must not be asked .*NNEVCLUS"):
+        able = NNEVCLUS(3, empty_set="stress", n_init=1, random_state=0).fit(X[:60])
+        with pytest.raises(ValueError, match="NNEVCLUS must be fitted with empty_set="):
+            able.flag_outliers(X, rate=0.05)
+        other = Bootclus(3, n_bootstrap=2, n_init=1, random_state=0).fit(X[:100])
+        with pytest.raises(ValueError, match=r"Bootclus must not be asked .*NNEVCLUS"):
             other.flag_outliers(X, fdr=0.1)

@@ -77,7 +77,8 @@ def test_ecm_needs_few_files():
         if name not in found:
             found.add(name)
             waiting += imported_modules(known[name])
-    assert len(found) <= 15, sorted(found)
+    # One of them, about levels, belongs to verbs after the fit.
+    assert len(found) <= 16, sorted(found)
     assert not any(room(name) in ("nnevclus", "evclus") for name in found)
 
 
