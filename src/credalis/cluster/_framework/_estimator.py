@@ -528,7 +528,7 @@ class BaseCredalClusterer(
             ]
             raise ValueError(
                 f"{name} must not be asked for p-values of outliers, it has none: use "
-                f"{' or '.join(able)} with empty_set='novelty'"
+                f"one of {', '.join(able)} with empty_set='novelty'"
             )
         raise ValueError(
             f"{name} must be fitted with empty_set='novelty' and with ∅ among its "
