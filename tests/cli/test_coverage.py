@@ -75,6 +75,9 @@ def test_a_saved_model_gives_sets_of_its_level_or_another(cluster, run):
     other = json.loads(run("predict", "m.credalis", "t.csv", *options).out)
     assert other["coverage"]["level"] == 0.95
     assert open_table("q.csv").columns == ("id", "label", "coverage")
+    info = run("info", "m.credalis").out
+    assert "target labels, 47 rows, levels up to 0.9792. The set of" in info
+    assert "calibration" in json.loads(run("info", "m.credalis", "--json").out)
     high = run("predict", "m.credalis", "t.csv", "--coverage", "0.999")
     assert "level must be at most 0.9792" in high.error
 
