@@ -117,7 +117,7 @@ class CredalSearchCV(GridSearchCV):
     >>> from credalis.datasets import make_four_class
     >>> from credalis.model_selection import CredalSearchCV
     >>> X, _ = make_four_class(100, random_state=0)
-    >>> model = NNEVCLUS(4, focal_sets="singletons", n_init=1, tol=1e-3)
+    >>> model = NNEVCLUS(4, focal_sets="singletons", n_init=3, tol=1e-3)
     >>> grid = {"weight_decay": [0.0, 0.01]}
     >>> best = CredalSearchCV(model, grid, cv=3, random_state=0)
     >>> best = best.fit(X, must_link=[(0, 1), (0, 2)])
@@ -294,7 +294,7 @@ def search(
     >>> from credalis.datasets import make_four_class
     >>> from credalis.model_selection import search
     >>> X, _ = make_four_class(100, random_state=0)
-    >>> model = NNEVCLUS(4, focal_sets="singletons", n_init=1, tol=1e-3)
+    >>> model = NNEVCLUS(4, focal_sets="singletons", n_init=3, tol=1e-3)
     >>> grid = {"hidden_layer_sizes": [(2,), (10,)]}
     >>> found = search(model, grid, X, must_link=[(0, 1)], cv=3, random_state=0)
     >>> found.best_params_

@@ -112,10 +112,10 @@ default="auto"
     empty_set : {"novelty", "stress"}, default="novelty"
         What the reported mass on ∅ stands for. "novelty": being unlike all training
         objects, by the distances to the nearest of them, for which the model keeps at
-        most 2000 of them; the other masses are normalised and share the rest. A novelty
-        detector, if there is one, gives the score instead. "stress": what the
-        minimisation has left there, as in the articles. `loss_`, `stress_` and `score`
-        always belong to the masses of the minimisation.
+        most 2000 of them; the other masses are normalised and share the rest. "stress":
+        what the minimisation has left there, as in the articles. `loss_` and `stress_`
+        always belong to the masses of the minimisation. So does `score`. A novelty
+        detector, if there is one, gives the score of an object in place of distances.
     outlier_rate : float, default=0.01
         Share of ordinary objects that may be called outliers, with
         ``empty_set="novelty"``; see `outlier_p_values`.
