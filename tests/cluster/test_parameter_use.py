@@ -192,6 +192,8 @@ ECM_OTHERS = {
     "alpha": 2.0,
     "beta": 1.5,
     "delta": 1.0,
+    "empty_set": "noise",
+    "outlier_rate": 0.2,
     "init": "peaks",
     "n_init": 20,
     "max_iter": 2,
@@ -208,6 +210,8 @@ def test_all_parameters_of_ecm_are_used(way, name, rows, tmp_path):
         base = {"n_clusters": 3, "n_init": 1, "max_iter": 1, "random_state": 0}
         if name in ("max_iter", "metric", "tol"):
             base["max_iter"] = 50
+        if name in ("n_init", "random_state"):
+            base["init"] = "k-means++"
         model = ECM(**base | parameters)
         return fitted(model, rows, way, tmp_path).predict_partition(rows).masses
 

@@ -144,7 +144,6 @@ class BaseCredalClusterer(
     _depends_on_units: ClassVar[bool] = True
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
-    _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
 
     n_init: int | str
     max_iter: Any
@@ -504,6 +503,10 @@ class BaseCredalClusterer(
         else:
             advice = "raise n_init, ask for fewer clusters"
         return f"{advice}, or try other methods (credalis.compare)"
+
+    @property
+    def _collapse_advice(self) -> str:
+        return "Take fewer clusters"
 
     @property
     def _detects_novelties(self) -> bool:
