@@ -233,6 +233,8 @@ def _resolution(lengths: Array) -> float:
 
 def _log_mean(lengths: Array, floor: float) -> Array:
     """Log of the means of rows, at least that of the floor."""
+    # Squares of lengths at the end of the numbers are infinite.
+    lengths = np.minimum(lengths, np.finfo(np.float64).max)
     # In units of the largest length, so that no sum overflows.
     unit = np.maximum(lengths.max(axis=1), floor)
     means = (lengths / unit[:, None]).mean(axis=1)

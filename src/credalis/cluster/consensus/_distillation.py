@@ -180,7 +180,8 @@ class Student:
     @property
     def layers(self) -> list[Array]:
         """Copies of the weights of each layer."""
-        return [layer.copy() for layer in self.network.weights(self.parameters)]
+        layers = self.network.weights(self.parameters)
+        return [layer.astype(np.float64) for layer in layers]
 
     def fitted_attributes(self) -> dict[str, Any]:
         """Attributes of an estimator with this network."""

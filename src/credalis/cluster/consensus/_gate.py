@@ -9,7 +9,9 @@ by z = mean / standard error of the differences of their held-out log-likelihood
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from sklearn.cluster import KMeans
 
 from credalis import _archive
 from credalis.cluster.consensus._mixtures import (
+    RIDGE,
     FittedMixture,
     Mixture,
     best_fit,
@@ -93,7 +96,12 @@ _archive.register(Gate)
 
 
 def adequacy(
-    X: Array, starts: list[Array], n_clusters: int, rng: np.random.RandomState
+    X: Array,
+    starts: list[Array],
+    n_clusters: int,
+    rng: np.random.RandomState,
+    *,
+    ridge: float | Array = RIDGE,
 ) -> Gate:
     """The gate for rows with unit mean variance.
 
@@ -107,16 +115,18 @@ def adequacy(
         c.
     rng : RandomState
         Draws folds and starts of rivals.
+    ridge : float or array of shape (d,)
+        Added to the variances of mixtures.
     """
     if len(X) * (1 - 1 / _N_FOLDS) < 2 * n_clusters * _MIN_ROWS:
         return Gate()
     folds = rng.permutation(np.arange(len(X)) % _N_FOLDS)
-    fitted = _best_families(X, starts)
+    fitted = _best_families(X, starts, ridge)
+    held_out = partial(_held_out, X, folds, ridge)
     scores = {
-        name: _held_out(X, folds, fit.memberships, family=name)
-        for name, fit in fitted.items()
+        name: held_out(fit.memberships, family=name) for name, fit in fitted.items()
     }
-    rivals = _rival_scores(X, folds, fitted["full"], n_clusters, rng)
+    rivals = _rival_scores(X, held_out, fitted["full"], n_clusters, rng)
     rivals["diag"] = scores.pop("diag")
     best = max(_CANDIDATES, key=lambda name: scores[name].mean())
     rival = max(rivals, key=lambda name: rivals[name].mean())
@@ -133,16 +143,18 @@ def adequacy(
     return Gate(best, trust, rival, z, fitted[best].mixture)
 
 
-def _best_families(X: Array, starts: list[Array]) -> dict[str, FittedMixture]:
+def _best_families(
+    X: Array, starts: list[Array], ridge: float | Array
+) -> dict[str, FittedMixture]:
     """Mixtures of all shapes, from the members and from each other."""
     fitted: dict[str, FittedMixture] = {}
     for family in (*_CANDIDATES, "diag"):
         others = [fit.memberships for fit in fitted.values()]
-        fitted[family] = best_fit(X, starts + others, family)
+        fitted[family] = best_fit(X, starts + others, family, ridge=ridge)
     for family in _CANDIDATES:
         # Shapes that came later may have found a better place.
         others = [fitted[each].memberships for each in fitted if each != family]
-        again = best_fit(X, others, family)
+        again = best_fit(X, others, family, ridge=ridge)
         if again.log_likelihood > fitted[family].log_likelihood:
             fitted[family] = again
     return fitted
@@ -150,21 +162,19 @@ def _best_families(X: Array, starts: list[Array]) -> dict[str, FittedMixture]:
 
 def _rival_scores(
     X: Array,
-    folds: NDArray[np.integer],
+    held_out: Callable[..., Array],
     full: FittedMixture,
     n_clusters: int,
     rng: np.random.RandomState,
 ) -> dict[str, Array]:
     """Held-out log-likelihoods of the rivals, by their names."""
     heavy = {
-        f"t {family}": _held_out(
-            X, folds, full.memberships, family=family, dof=HEAVY_TAILS
-        )
+        f"t {family}": held_out(full.memberships, family=family, dof=HEAVY_TAILS)
         for family in ("full", "diag")
     }
     one = np.ones((len(X), 1))
     single = {
-        f"one {family}": _held_out(X, folds, one, family=family)
+        f"one {family}": held_out(one, family=family)
         for family in ("full", "diag", "spherical")
     }
     more = {}
@@ -176,13 +186,14 @@ def _rival_scores(
         for family in families:
             name = f"{number} {family}"
             if name not in more:
-                more[name] = _held_out(X, folds, start, family=family)
+                more[name] = held_out(start, family=family)
     return heavy | single | more
 
 
 def _held_out(
     X: Array,
     folds: NDArray[np.integer],
+    ridge: float | Array,
     start: Array,
     *,
     family: str,
@@ -193,7 +204,7 @@ def _held_out(
     for fold in range(_N_FOLDS):
         is_out = folds == fold
         seen = X[~is_out]
-        fit = fit_mixture(seen, start[~is_out], family, dof=dof)
+        fit = fit_mixture(seen, start[~is_out], family, dof=dof, ridge=ridge)
         scores[is_out] = fit.mixture.log_likelihoods(X[is_out])
     return scores
 
@@ -235,9 +246,9 @@ def _z(differences: Array) -> float:
     return float(differences.mean() / error) if error > 0 else 0.0
 
 
-def refined(gate: Gate, X: Array) -> Gate:
+def refined(gate: Gate, X: Array, ridge: float | Array) -> Gate:
     """The gate with its mixture fitted to all rows, if it was found on some."""
     if gate.mixture is None or gate.trusted is None:
         return gate
-    again = fit_mixture(X, gate.mixture.memberships(X), gate.trusted)
+    again = fit_mixture(X, gate.mixture.memberships(X), gate.trusted, ridge=ridge)
     return replace(gate, mixture=again.mixture)

@@ -31,7 +31,12 @@ from credalis.cluster.consensus._gate import (
     adequacy,
     refined,
 )
-from credalis.cluster.consensus._mixtures import Mixture, best_fit, one_hot
+from credalis.cluster.consensus._mixtures import (
+    Mixture,
+    best_fit,
+    one_hot,
+    rounding_ridge,
+)
 from credalis.cluster.prototypes._bpec import BPEC
 
 Array = NDArray[np.float64]
@@ -335,6 +340,7 @@ def convene(
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(asked) + 2)
     frame = Frame.of(rows)
     inside = frame(rows)
+    ridge = rounding_ridge(inside)
     starts = _starts(inside, n_clusters, int(seeds[-1]))
     found: list[Member] = []
     failures: dict[str, str] = {}
@@ -345,7 +351,9 @@ def convene(
                 # What a member has to complain of shows in how it agrees.
                 warnings.simplefilter("ignore")
                 found.append(
-                    _asked(each, name, rows, inside, starts, n_clusters, int(seed))
+                    _asked(
+                        each, name, rows, inside, starts, ridge, n_clusters, int(seed)
+                    )
                 )
         except Exception as error:  # whatever a clusterer of the user's raises
             failures[name] = f"{type(error).__name__}: {error}"
@@ -357,7 +365,7 @@ def convene(
         )
     gate = Gate()
     if has_gate:
-        gate = _gate(inside, found, n_clusters, np.random.RandomState(seeds[-2]))
+        gate = _gate(inside, found, ridge, n_clusters, np.random.RandomState(seeds[-2]))
     report(len(asked) + 1, float(len(failures)))
     return _weighed(rows, frame, found, gate, n_clusters, failures)
 
@@ -418,7 +426,11 @@ def _weighed(
 
 
 def _gate(
-    inside: Array, members: list[Member], n_clusters: int, rng: np.random.RandomState
+    inside: Array,
+    members: list[Member],
+    ridge: Array,
+    n_clusters: int,
+    rng: np.random.RandomState,
 ) -> Gate:
     """Adequacy, judged by some of the rows."""
     chosen = np.arange(len(inside))
@@ -434,13 +446,13 @@ def _gate(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            gate = adequacy(inside[chosen], starts, n_clusters, rng)
+            gate = adequacy(inside[chosen], starts, n_clusters, rng, ridge=ridge)
     except np.linalg.LinAlgError:
         # Rows that no mixture can describe earn none any trust.
         return Gate()
     if gate.trusted == NEIGHBORHOODS and "spectral" not in {m.name for m in members}:
         return Gate(None, 0.0, gate.rival, gate.z)
-    return gate if len(chosen) == len(inside) else refined(gate, inside)
+    return gate if len(chosen) == len(inside) else refined(gate, inside, ridge)
 
 
 def _starts(inside: Array, n_clusters: int, seed: int) -> list[Array]:
@@ -463,6 +475,7 @@ def _asked(
     rows: Array,
     inside: Array,
     starts: Sequence[Array],
+    ridge: Array,
     n_clusters: int,
     seed: int,
 ) -> Member:
@@ -470,10 +483,10 @@ def _asked(
     if not isinstance(member, str):
         return _given(member, name, rows, n_clusters, seed)
     if member in ("full", "tied"):
-        fit = best_fit(inside, starts, member)
+        fit = best_fit(inside, starts, member, ridge=ridge)
         return Member(name, fit.memberships, fit.mixture)
     if member == "t":
-        fit = best_fit(inside, starts, "full", dof=HEAVY_TAILS)
+        fit = best_fit(inside, starts, "full", dof=HEAVY_TAILS, ridge=ridge)
         return Member(name, fit.memberships, fit.mixture)
     if member == "bpec":
         model = BPEC(n_clusters, random_state=seed).fit(inside)

@@ -74,11 +74,11 @@ class Mixture:
         return _squared_lengths(X, self.means, inverse)
 
     def log_joint(self, X: Array) -> Array:
-        """log π_k f_k(x_i), shape (n, c)."""
+        """Logarithms of π_k f_k(x_i), shape (n, c)."""
         return self._log_joint(self.squared_distances(X), X.shape[1])
 
     def log_likelihoods(self, X: Array) -> Array:
-        """log Σ_k π_k f_k(x_i), shape (n,)."""
+        """Logarithms of Σ_k π_k f_k(x_i), shape (n,)."""
         return logsumexp(self.log_joint(X), axis=1)
 
     def memberships(self, X: Array) -> Array:
@@ -134,7 +134,7 @@ def maximized(
     *,
     dof: float | None = None,
     latent: Array | None = None,
-    ridge: float = RIDGE,
+    ridge: float | Array = RIDGE,
 ) -> Mixture:
     """The mixture that fits memberships best, the M-step.
 
@@ -150,7 +150,7 @@ def maximized(
         ν of t distributions; None: Gaussian.
     latent : array of shape (n, c), default=None
         Expected scales u_ik of t distributions; None: all 1.
-    ridge : float
+    ridge : float or array of shape (d,)
         Added to the variances.
     """
     sizes = memberships.sum(axis=0) + _NOTHING
@@ -170,7 +170,7 @@ def maximized(
                 covariances[k] = (centered.T * shares[:, k]) @ centered / sizes[k]
             if family == "tied":
                 covariances = np.tensordot(weights, covariances, 1)[None]
-        covariances += ridge * np.eye(d)
+        covariances += np.diag(np.broadcast_to(ridge, d))
         lower = np.linalg.cholesky(covariances)
         factors = np.swapaxes(np.linalg.inv(lower), 1, 2)
         return Mixture(
@@ -178,9 +178,10 @@ def maximized(
         )
     variances = shares.T @ X**2 / totals[:, None] - means**2
     variances = np.maximum(variances, 0.0) * (totals / sizes)[:, None]
+    variances += ridge
     if family == "spherical":
         variances = variances.mean(axis=1)
-    return Mixture(family, weights, means, 1 / np.sqrt(variances + ridge), dof)
+    return Mixture(family, weights, means, 1 / np.sqrt(variances), dof)
 
 
 def fit_mixture(
@@ -189,7 +190,7 @@ def fit_mixture(
     family: str,
     *,
     dof: float | None = None,
-    ridge: float = RIDGE,
+    ridge: float | Array = RIDGE,
     tol: float = _TOLERANCE,
     max_iter: int = _MAX_ITERATIONS,
 ) -> FittedMixture:
@@ -222,7 +223,7 @@ def best_fit(
     family: str,
     *,
     dof: float | None = None,
-    ridge: float = RIDGE,
+    ridge: float | Array = RIDGE,
 ) -> FittedMixture:
     """EM from the memberships that lead to the highest likelihood after a trial."""
     if len(starts) == 1:
@@ -233,6 +234,18 @@ def best_fit(
     ]
     best = max(trials, key=lambda trial: trial.log_likelihood)
     return fit_mixture(X, best.memberships, family, dof=dof, ridge=ridge)
+
+
+def rounding_ridge(X: Array) -> Array:
+    """What to add to the variances of columns, (d,).
+
+    Numbers that are rounded to a grid differ from what they stand for by a variance of
+    a twelfth of the square of its spacing. Without it, rows with the same number in a
+    column of few numbers would be a cluster of nearly any density.
+    """
+    gaps = [np.diff(np.unique(column)).min(initial=np.inf) for column in X.T]
+    rounding = np.minimum(np.square(gaps) / 12, X.var(axis=0))
+    return np.maximum(RIDGE, rounding)
 
 
 def one_hot(labels: NDArray[np.integer], n_clusters: int) -> Array:
