@@ -47,9 +47,10 @@ class Consensus(BaseCredalClusterer):
     becomes (1 - g) a_b + g max(ARI(b, trusted), 0). A perceptron then learns the
     masses t from the attributes,
 
-        L = (1 - ν) mean -Σ_A t_i(A) log m_i(A) + ν P_labels + ξ P_pairs + (λ/2) P_weights
+        L = (1 - ν) H + ν P_labels + ξ P_pairs + (λ/2) P_weights
 
-    with the penalties of `NNEVCLUS`, so that new rows are clustered by a forward pass.
+    with the cross-entropy H = mean -Σ_A t_i(A) log m_i(A) and the penalties of
+    `NNEVCLUS`, so that new rows are clustered by a forward pass.
 
     Parameters
     ----------
@@ -284,6 +285,10 @@ default="auto"
             for name, reason in self.failed_members_.items()
         ]
         return "\n".join(lines)
+
+    @property
+    def _detects_novelties(self) -> bool:
+        return self.empty_set == "novelty"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

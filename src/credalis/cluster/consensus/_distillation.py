@@ -416,6 +416,32 @@ def taught(
     return network, state.trace()
 
 
+def lesson_cost(
+    network: CredalNetwork, lesson: Lesson, objective: Objective, parameters: Array
+) -> tuple[float, Array]:
+    """L over all rows of a lesson, and its derivatives."""
+    gradient = np.empty_like(parameters)
+    value = network.value_and_gradient(
+        parameters, lesson.inputs, None, objective.value_and_gradient, gradient
+    )
+    return value, gradient
+
+
+def lesson_of(
+    student: Student,
+    targets_of: Callable[[Array], Array],
+    rows: Array,
+    dtype: type,
+) -> Lesson:
+    """Rows of a source, with the masses that they shall get."""
+    return Lesson(
+        with_constant(student.standardize(rows), dtype),
+        np.ascontiguousarray(targets_of(rows).T, dtype=dtype),
+        student.focal_sets,
+        SideInformation.nothing(),
+    )
+
+
 def chunk_of(
     student: Student,
     targets_of: Callable[[Array], Array],
@@ -425,12 +451,7 @@ def chunk_of(
     number: int,
 ) -> LocalChunk:
     """Rows of a source, and how the network is trained on them."""
-    lesson = Lesson(
-        with_constant(student.standardize(rows), settings.dtype),
-        targets_of(rows).T.astype(settings.dtype),
-        student.focal_sets,
-        SideInformation.nothing(),
-    )
+    lesson = lesson_of(student, targets_of, rows, settings.dtype)
     trainer = LessonTrainer(student.network, lesson, settings.batch_size)
     return LocalChunk(trainer, "adam", rng, number, weight=len(rows))
 
@@ -443,17 +464,9 @@ def _minimized(
     report: Report | None,
 ) -> GradientTrace:
     """All rows in every step."""
-    objective = lesson.objective()
-
-    def value_and_gradient(parameters: Array) -> tuple[float, Array]:
-        gradient = np.empty_like(parameters)
-        value = network.value_and_gradient(
-            parameters, lesson.inputs, None, objective.value_and_gradient, gradient
-        )
-        return value, gradient
-
+    cost = partial(lesson_cost, network, lesson, lesson.objective())
     trace = minimize_lbfgs(
-        value_and_gradient,
+        cost,
         start,
         tol=settings.tol,
         max_iter=settings.max_iter,

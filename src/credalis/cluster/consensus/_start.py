@@ -20,11 +20,12 @@ from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.consensus._combination import masses_on
 from credalis.cluster.consensus._distillation import (
-    CrossEntropy,
     Distillation,
     Lesson,
     Student,
     chunk_of,
+    lesson_cost,
+    lesson_of,
     taught,
 )
 from credalis.cluster.consensus._members import Committee, Session, convene
@@ -261,11 +262,13 @@ def train_blocks(
     )
     trace = state.trace()
     student = replace(student, parameters=trace.state)
-    masses = student.masses(sample)
-    loss = CrossEntropy(targets_of(sample).T).value(masses.T)
+    lesson = lesson_of(student, targets_of, sample, np.float64)
+    loss, _ = lesson_cost(
+        student.network, lesson, lesson.objective(), student.parameters
+    )
     check_finite_loss(loss, state.n_steps)
     solution = StudentSolution(
-        masses,
+        student.masses(sample),
         trace,
         other={"loss_": loss},
         is_interrupted=state.is_interrupted,
