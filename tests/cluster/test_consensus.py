@@ -14,7 +14,7 @@ from credalis import ECM, Consensus, FocalSets, load
 from credalis.belief import pignistic
 from credalis.checkpoints import Checkpoint
 from credalis.cluster.consensus._distillation import CrossEntropy
-from credalis.cluster.consensus._members import Frame, convene
+from credalis.cluster.consensus._members import MEMBERS, Frame, convene
 from credalis.cluster.consensus._start import committee_masses
 from credalis.sources import ArraySource
 
@@ -40,7 +40,7 @@ def names(model):
     return [member["name"] for member in model.members_]
 
 
-def ask(X, n_clusters, members="auto", *, has_gate=False, seed=0):
+def ask(X, n_clusters, members=MEMBERS, *, has_gate=False, seed=0):
     """A session about rows, without any network."""
     return convene(
         X,
@@ -132,6 +132,36 @@ def test_a_member_that_fails_is_left_out(blobs):
     assert adjusted_rand_score(blobs[1], model.labels_) > 0.9
 
 
+def test_who_is_missing_is_said_of_a_file_too(many, small_samples):
+    model = Consensus(**SMALL, members=["full", "ward", Failing()])
+    with pytest.warns(UserWarning, match="Failing was left out"):
+        model.fit(ArraySource(many[0]))
+    assert list(model.failed_members_) == ["Failing"]
+
+
+def test_a_small_cluster_is_not_smoothed_away(rng):
+    sizes = [120, 100, 4]
+    centers = [[0, 0], [9, 0], [4.5, 4.5]]
+    X = np.vstack(
+        [rng.normal(c, 0.5, size=(n, 2)) for c, n in zip(centers, sizes, strict=True)]
+    )
+    session = ask(X, 3, ["full", "tied", "ward", "bpec"])
+    assert session.committee.n_smoothed == 4
+    singletons, _ = session.committee.own_evidence()
+    counts = np.bincount(singletons.argmax(axis=1), minlength=3)
+    assert sorted(counts) == [4, 100, 120]
+
+
+def test_rows_that_no_mixture_can_judge_are_voted_on(blobs, monkeypatch):
+    def hopeless(*_, **__):
+        raise ValueError("the loss must stay finite")
+
+    monkeypatch.setattr("credalis.cluster.consensus._members.adequacy", hopeless)
+    model = Consensus(3, random_state=0).fit(blobs[0])
+    assert model.gate_["trusted"] is None
+    assert adjusted_rand_score(blobs[1], model.labels_) > 0.95
+
+
 def test_without_any_member_there_is_no_consensus(blobs):
     with pytest.raises(ValueError, match=r"members must be able .* Failing#2"):
         Consensus(3, members=[Failing(), Failing()]).fit(blobs[0])
@@ -173,6 +203,7 @@ def test_members_are_cloned(blobs):
         ({"members": [3]}, r"members must hold names or clusterers with fit, got 3"),
         ({"adequacy_gate": "no"}, r"adequacy_gate must be a bool, got 'no'"),
         ({"committee_size": 1}, r"committee_size must be an integer >= 2, got 1"),
+        ({"committee_size": 2}, r"committee_size must be at least n_clusters, got"),
         ({"hidden_layer_sizes": (4, 0)}, r"hidden_layer_sizes must be .* got 0"),
         ({"empty_set": "stress"}, r"empty_set must be one of 'novelty', 'nothing'"),
         ({"label_weight": 1.5}, r"label_weight must be .* got 1.5"),

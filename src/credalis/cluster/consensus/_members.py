@@ -188,6 +188,8 @@ class Committee:
         a_b and r_b.
     smoothing : float
         Share of the neighbours in the memberships.
+    n_smoothed : int
+        Number of these neighbours.
     n_clusters : int
         Number of common clusters.
     """
@@ -199,6 +201,7 @@ class Committee:
     weights: Array
     rates: Array
     smoothing: float
+    n_smoothed: int
     n_clusters: int
 
     def evidence(self, X: Array) -> tuple[Array, Array]:
@@ -236,7 +239,8 @@ class Committee:
 
     @property
     def _n_neighbors(self) -> int:
-        return min(_N_SMOOTHED, len(self.rows))
+        n_borrowed = max(member.n_borrowed for member in self.members)
+        return min(max(self.n_smoothed, n_borrowed), len(self.rows))
 
     def _search(self) -> NeighborSearch:
         return NeighborSearch(self.frame(self.rows), "euclidean")
@@ -246,7 +250,8 @@ class Committee:
         memberships = []
         for member, each, names in zip(self.members, own, self.names, strict=True):
             if self.smoothing > 0:
-                around = member.memberships[found].mean(axis=1)
+                nearest = found[:, : self.n_smoothed]
+                around = member.memberships[nearest].mean(axis=1)
                 each = (1 - self.smoothing) * each + self.smoothing * around
             memberships.append(aligned(each, names, self.n_clusters))
         return dempster(memberships, self.rates)
@@ -327,7 +332,7 @@ def check_members(members: Any) -> None:
 def convene(
     rows: Array,
     n_clusters: int,
-    members: Any,
+    members: Sequence[Any],
     rng: np.random.RandomState,
     *,
     has_gate: bool,
@@ -336,15 +341,14 @@ def convene(
     """Ask all members about rows, and weigh what they say."""
     if n_clusters == 1:
         return _unanimous(rows)
-    asked = list(MEMBERS) if isinstance(members, str) else list(members)
-    seeds = rng.randint(np.iinfo(np.int32).max, size=len(asked) + 2)
+    seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 2)
     frame = Frame.of(rows)
     inside = frame(rows)
     ridge = rounding_ridge(inside)
     starts = _starts(inside, n_clusters, int(seeds[-1]))
     found: list[Member] = []
     failures: dict[str, str] = {}
-    for number, (each, seed) in enumerate(zip(asked, seeds, strict=False)):
+    for number, (each, seed) in enumerate(zip(members, seeds, strict=False)):
         name = _free_name(each, [*(one.name for one in found), *failures])
         try:
             with warnings.catch_warnings():
@@ -366,7 +370,7 @@ def convene(
     gate = Gate()
     if has_gate:
         gate = _gate(inside, found, ridge, n_clusters, np.random.RandomState(seeds[-2]))
-    report(len(asked) + 1, float(len(failures)))
+    report(len(members) + 1, float(len(failures)))
     return _weighed(rows, frame, found, gate, n_clusters, failures)
 
 
@@ -381,6 +385,7 @@ def _unanimous(rows: Array) -> Session:
         weights=np.ones(1),
         rates=np.ones(1),
         smoothing=0.0,
+        n_smoothed=1,
         n_clusters=1,
     )
     return Session(committee, Gate(), 1.0, {})
@@ -411,7 +416,8 @@ def _weighed(
         trusted = [each.name for each in members].index("spectral")
     if trusted is not None:
         weights = trusted_agreement(weights, table[trusted], gate.weight)
-    reference = members[int(weights.argmax())].memberships[:, :n_clusters]
+    reference = _reference(members, weights, n_clusters)
+    sizes = np.bincount(reference.argmax(axis=1), minlength=n_clusters)
     committee = Committee(
         rows,
         frame,
@@ -420,9 +426,18 @@ def _weighed(
         weights,
         reliabilities(weights),
         _SMOOTHING * (1.0 - gate.weight),
+        # More neighbours than a cluster has rows would take it away.
+        int(np.clip(sizes.min(), 1, _N_SMOOTHED)),
         n_clusters,
     )
     return Session(committee, gate, agreement, failures)
+
+
+def _reference(members: list[Member], weights: Array, n_clusters: int) -> Array:
+    """Memberships of whom most agree with, if possible with the right number."""
+    order = np.argsort(-weights, kind="stable")
+    fitting = [k for k in order if members[k].memberships.shape[1] == n_clusters]
+    return members[(fitting or list(order))[0]].memberships[:, :n_clusters]
 
 
 def _gate(
@@ -447,12 +462,14 @@ def _gate(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             gate = adequacy(inside[chosen], starts, n_clusters, rng, ridge=ridge)
-    except np.linalg.LinAlgError:
+            if len(chosen) < len(inside):
+                gate = refined(gate, inside, ridge)
+    except (np.linalg.LinAlgError, ValueError):
         # Rows that no mixture can describe earn none any trust.
         return Gate()
     if gate.trusted == NEIGHBORHOODS and "spectral" not in {m.name for m in members}:
         return Gate(None, 0.0, gate.rival, gate.z)
-    return gate if len(chosen) == len(inside) else refined(gate, inside, ridge)
+    return gate
 
 
 def _starts(inside: Array, n_clusters: int, seed: int) -> list[Array]:
