@@ -1,6 +1,7 @@
 """Consensus: the committee, its gate, and the network that learns from it."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,12 @@ from credalis import ECM, Consensus, FocalSets, load
 from credalis.belief import pignistic
 from credalis.checkpoints import Checkpoint
 from credalis.cluster.consensus._distillation import CrossEntropy
-from credalis.cluster.consensus._members import MEMBERS, Frame, convene
+from credalis.cluster.consensus._members import (
+    MEMBERS,
+    Frame,
+    Member,
+    convene,
+)
 from credalis.cluster.consensus._start import committee_masses
 from credalis.sources import ArraySource
 
@@ -150,6 +156,27 @@ def test_a_small_cluster_is_not_smoothed_away(rng):
     singletons, _ = session.committee.own_evidence()
     counts = np.bincount(singletons.argmax(axis=1), minlength=3)
     assert sorted(counts) == [4, 100, 120]
+
+
+def test_a_cluster_that_votes_would_lose_is_the_references(blobs):
+    session = ask(blobs[0], 3, ["full", "tied", "ward"])
+    committee = session.committee
+    assert len(committee.lost) == 0
+    # Nobody but the reference knows the last cluster.
+    known = [np.where(each.labels == 2, 1, each.labels) for each in committee.members]
+    k = committee.reference
+    members = [
+        each if j == k else Member(each.name, np.eye(3)[known[j]])
+        for j, each in enumerate(committee.members)
+    ]
+    others = replace(
+        committee, members=tuple(members), names=(committee.names[k],) * len(members)
+    )
+    n_found = [
+        len(np.unique(each.own_evidence()[0].argmax(axis=1)))
+        for each in (others, others.with_all_clusters())
+    ]
+    assert n_found == [2, 3]
 
 
 def test_rows_that_no_mixture_can_judge_are_voted_on(blobs, monkeypatch):

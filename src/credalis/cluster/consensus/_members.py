@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -192,6 +192,11 @@ class Committee:
         Number of these neighbours.
     n_clusters : int
         Number of common clusters.
+    reference : int
+        Which member gave the common clusters.
+    lost : array of int
+        Clusters of the reference in which the votes would leave no row of the
+        committee. About its rows there, the reference alone is heard.
     """
 
     rows: Array
@@ -203,6 +208,8 @@ class Committee:
     smoothing: float
     n_smoothed: int
     n_clusters: int
+    reference: int
+    lost: Indices
 
     def evidence(self, X: Array) -> tuple[Array, Array]:
         """Masses on single clusters (n, c) and on Ω (n,) of any rows."""
@@ -226,7 +233,13 @@ class Committee:
     def renamed(self, new_names: Indices) -> Committee:
         """The same with common cluster k called ``new_names[k]``."""
         names = tuple(new_names[each] for each in self.names)
-        return Committee(**{**vars(self), "names": names})
+        return replace(self, names=names, lost=new_names[self.lost])
+
+    def with_all_clusters(self) -> Committee:
+        """The same with the clusters noted that would be lost."""
+        singletons, _ = self.own_evidence()
+        sizes = np.bincount(singletons.argmax(axis=1), minlength=self.n_clusters)
+        return replace(self, lost=np.flatnonzero(sizes == 0))
 
     def to_state(self) -> dict[str, Any]:
         """Arrays and members."""
@@ -254,7 +267,15 @@ class Committee:
                 around = member.memberships[nearest].mean(axis=1)
                 each = (1 - self.smoothing) * each + self.smoothing * around
             memberships.append(aligned(each, names, self.n_clusters))
-        return dempster(memberships, self.rates)
+        singletons, frame = dempster(memberships, self.rates)
+        if len(self.lost):
+            k = self.reference
+            alone = aligned(own[k], self.names[k], self.n_clusters)
+            is_lost = np.isin(alone.argmax(axis=1), self.lost)
+            singletons[is_lost], frame[is_lost] = dempster(
+                [alone[is_lost]], self.rates[[k]]
+            )
+        return singletons, frame
 
 
 for _class in (Frame, Member, Committee):
@@ -387,6 +408,8 @@ def _unanimous(rows: Array) -> Session:
         smoothing=0.0,
         n_smoothed=1,
         n_clusters=1,
+        reference=0,
+        lost=np.empty(0, dtype=np.intp),
     )
     return Session(committee, Gate(), 1.0, {})
 
@@ -416,7 +439,8 @@ def _weighed(
         trusted = [each.name for each in members].index("spectral")
     if trusted is not None:
         weights = trusted_agreement(weights, table[trusted], gate.weight)
-    reference = _reference(members, weights, n_clusters)
+    chosen = _reference(members, weights, n_clusters)
+    reference = members[chosen].memberships[:, :n_clusters]
     sizes = np.bincount(reference.argmax(axis=1), minlength=n_clusters)
     committee = Committee(
         rows,
@@ -429,15 +453,17 @@ def _weighed(
         # More neighbours than a cluster has rows would take it away.
         int(np.clip(sizes.min(), 1, _N_SMOOTHED)),
         n_clusters,
+        chosen,
+        lost=np.empty(0, dtype=np.intp),
     )
-    return Session(committee, gate, agreement, failures)
+    return Session(committee.with_all_clusters(), gate, agreement, failures)
 
 
-def _reference(members: list[Member], weights: Array, n_clusters: int) -> Array:
-    """Memberships of whom most agree with, if possible with the right number."""
+def _reference(members: list[Member], weights: Array, n_clusters: int) -> int:
+    """The member that the others agree with, if possible of the right number."""
     order = np.argsort(-weights, kind="stable")
     fitting = [k for k in order if members[k].memberships.shape[1] == n_clusters]
-    return members[(fitting or list(order))[0]].memberships[:, :n_clusters]
+    return int((fitting or list(order))[0])
 
 
 def _gate(
