@@ -89,8 +89,17 @@ class CNN(nn.Sequential):
         )
 
 
+# δ0 and ∅ are those of the paper: pairs far apart are few, and mass on ∅ is doubt, too.
 model = NNEVCLUS(
-    10, engine="torch", module=CNN, init="evclus", max_iter=150, random_state=0
+    10,
+    engine="torch",
+    module=CNN,
+    init="evclus",
+    dissimilarity_quantile=0.2,
+    empty_set="stress",
+    weight_decay=0.0,
+    max_iter=150,
+    random_state=0,
 )
 model.fit(X, dissimilarities=dissimilarities)
 

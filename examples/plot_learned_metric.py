@@ -30,10 +30,13 @@ ConstraintDisplay.from_pairs(X, must_link, cannot_link, labels=y).plot()
 # %%
 # KPCCA finds one feature that keeps must-links together and cannot-links apart. The
 # network still sees the attributes themselves; only distances are taken in the learned
-# space.
+# space. The settings are those of the paper.
 model = NNEVCLUS(
     2,
     focal_sets="full",
+    init="random",
+    dissimilarity_quantile=0.9,
+    empty_set="stress",
     metric=KPCCA(n_components=1, gamma="median"),
     hidden_layer_sizes=(30,),
     weight_decay=0.01,

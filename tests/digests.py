@@ -5,9 +5,10 @@
 
 The first writes digests of masses, losses, histories and fitted attributes of all
 estimators in all their modes; the second computes them again and prints what differs.
-Other machines and other versions of NumPy round otherwise: write the file with the code
-as it was, and compare on the same machine. ``--only TEXT`` restricts both to the
-entries whose names contain a text.
+EVCLUS and NNEVCLUS have the settings of the articles, unless an entry is named after
+the defaults. Other machines and other versions of NumPy round otherwise: write the file
+with the code as it was, and compare on the same machine. ``--only TEXT`` restricts both
+to the entries whose names contain a text.
 """
 
 import argparse
@@ -213,19 +214,44 @@ def many_centers():
     return np.array([X[y == k].mean(axis=0) for k in range(4)])
 
 
+# The settings of the articles, which most entries state whatever the defaults are.
+
+
+def of_the_articles(cls, n_clusters, /, **given):
+    """Parameters of EVCLUS or NNEVCLUS; of what is given nothing is changed."""
+    quantile = 0.9 if n_clusters <= 4 else max(0.1, 2 / n_clusters)
+    stated = {"dissimilarity_quantile": quantile, "empty_set": "stress"}
+    if cls is NNEVCLUS:
+        stated |= {"init": "random", "weight_decay": 0.0}
+    else:
+        is_two_sided = given.get("solver", "two-sided") == "two-sided"
+        stated["init"] = "k-means++" if is_two_sided else "random"
+    return stated | given
+
+
 # All estimators, as the contract sees them.
 
 
-def of_the_contract(number):
+def of_the_contract(number, is_default):
     # Not at the top: without pytest the rest is still of use.
     from test_all_estimators import ESTIMATORS
 
-    model = clone(ESTIMATORS[number]).set_params(random_state=0).fit(blobs()[0])
+    model = clone(ESTIMATORS[number]).set_params(random_state=0)
+    if isinstance(model, (EVCLUS, NNEVCLUS)) and not is_default:
+        # What differs from the defaults is stated already.
+        defaults = type(model)().get_params(deep=False)
+        given = model.get_params(deep=False)
+        given = {k: v for k, v in given.items() if v is not defaults[k]}
+        stated = of_the_articles(type(model), model.n_clusters, **given)
+        model.set_params(**stated)
+    model.fit(blobs()[0])
     return fitted(model, new_rows()) | saved(model, new_rows())
 
 
 for number in range(25):
-    entry(f"contract {number}", of_the_contract, number)
+    entry(f"contract {number}", of_the_contract, number, is_default=False)
+    if 17 <= number <= 20:
+        entry(f"contract {number} defaults", of_the_contract, number, is_default=True)
 
 
 def contract_is_whole():
@@ -255,7 +281,8 @@ def in_memory(model, X=None, new=None, information=None, file=False):
 
 def network(**parameters):
     usual = {"n_clusters": 4, "n_init": 2, "max_iter": 60, "random_state": 0}
-    return NNEVCLUS(**usual | parameters)
+    given = usual | parameters
+    return NNEVCLUS(**of_the_articles(NNEVCLUS, given["n_clusters"], **given))
 
 
 def squared(first, second):
@@ -366,6 +393,29 @@ def beyond_the_limit():
 entry("NNEVCLUS memory in blocks", beyond_the_limit)
 
 
+# The defaults, and ∅ as novelty, which is one of them or is not.
+
+usual = {"n_clusters": 4, "max_iter": 60, "random_state": 0}
+DEFAULTS = {
+    "defaults": NNEVCLUS(**usual),
+    "defaults adam": NNEVCLUS(solver="adam", batch_size=40, **usual),
+    "novelty": network(empty_set="novelty"),
+    "novelty rate": network(empty_set="novelty", outlier_rate=0.1),
+    "novelty ocsvm": network(empty_set="novelty", novelty_detector="ocsvm"),
+    "novelty manhattan": network(empty_set="novelty", metric="manhattan"),
+    "novelty scaler": network(empty_set="novelty", metric=StandardScaler()),
+}
+for name, model in DEFAULTS.items():
+    entry(f"NNEVCLUS memory {name}", in_memory, model, file=True)
+entry(
+    "NNEVCLUS memory defaults of many rows",
+    in_memory,
+    NNEVCLUS(4, random_state=0),
+    X=lambda: many()[0],
+    new=many_new,
+)
+
+
 def from_matrix(model, symmetrize=False):
     D, new = matrices()
     if symmetrize:
@@ -377,6 +427,8 @@ def from_matrix(model, symmetrize=False):
 
 
 entry("NNEVCLUS precomputed", from_matrix, network())
+for name in ("defaults", "novelty"):
+    entry(f"NNEVCLUS precomputed {name}", from_matrix, DEFAULTS[name])
 entry("NNEVCLUS precomputed components", from_matrix, network(n_components=3))
 entry("NNEVCLUS precomputed adam", from_matrix, network(solver="adam", max_iter=20))
 entry("NNEVCLUS precomputed symmetrize", from_matrix, network(), symmetrize=True)
@@ -537,6 +589,7 @@ PASSES = {
     "scale": {"dissimilarity_scale": 8.0},
     "starts": {"n_init": 2},
     "six clusters": {"n_clusters": 6},
+    "novelty": {"empty_set": "novelty"},
 }
 PROTOTYPES = {
     "plain": {},
@@ -558,6 +611,7 @@ def prototypes(estimator, **parameters):
 BLOCKWISE = {
     f"NNEVCLUS {name}": in_passes(**parameters) for name, parameters in PASSES.items()
 }
+BLOCKWISE["NNEVCLUS defaults"] = NNEVCLUS(4, random_state=0)
 for estimator in (ECM, CCM):
     for name, parameters in PROTOTYPES.items():
         model = prototypes(estimator, **parameters)
@@ -629,6 +683,7 @@ STREAMS = {
     "rmsprop": {"batch_size": 60, "solver": "rmsprop"},
     "torch": {"batch_size": 60, "engine": "torch"},
     "torch ocsvm": {"batch_size": 60, "engine": "torch", "novelty_detector": "ocsvm"},
+    "novelty": {"batch_size": 60, "empty_set": "novelty"},
 }
 for name, parameters in STREAMS.items():
     entry(f"NNEVCLUS stream {name}", stream, network(**parameters))
@@ -641,6 +696,7 @@ entry(
     network(solver="adam", batch_size=60, max_iter=10),
     first=200,
 )
+entry("NNEVCLUS stream defaults", stream, NNEVCLUS(4, random_state=0))
 entry("NNEVCLUS stream reloaded", stream, network(**STREAMS["batch size"]), reload=True)
 
 
@@ -675,7 +731,18 @@ def on_dask(model, chunks=(400, 3), frame=False, scheduler="synchronous"):
         }
 
 
-DASK = ("plain", "rmsprop", "ocsvm", "scaler", "centres", "float64", "rate", "default")
+DASK = (
+    "plain",
+    "rmsprop",
+    "ocsvm",
+    "scaler",
+    "centres",
+    "float64",
+    "rate",
+    "default",
+    "defaults",
+    "novelty",
+)
 for name in DASK:
     entry(f"NNEVCLUS Dask {name}", on_dask, BLOCKWISE[f"NNEVCLUS {name}"])
 entry(
@@ -757,7 +824,8 @@ def monitored(**parameters):
         return make_blobs(n, centers=places[:k], random_state=seed)[0]
 
     usual = {"novelty_detector": "ocsvm", "n_init": 1, "random_state": 0}
-    model = NNEVCLUS(3, **usual | parameters).fit(rows(120, 3, 0))
+    given = of_the_articles(NNEVCLUS, 3, **usual | parameters)
+    model = NNEVCLUS(3, **given).fit(rows(120, 3, 0))
     monitor = NewClusterMonitor(model, random_state=0).fit(rows(300, 3, 1))
     states = [monitor.update(rows(200, 3, 2)), monitor.update(rows(300, 4, 3))]
     found = attributes(monitor)
@@ -778,6 +846,8 @@ MONITORED = {
     "scaler": {"metric": StandardScaler()},
     "paper": {"novelty_link": "paper", "init": "peaks"},
     "torch": {"engine": "torch"},
+    "novelty": {"novelty_detector": None, "empty_set": "novelty"},
+    "novelty ocsvm": {"empty_set": "novelty"},
 }
 for name, parameters in MONITORED.items():
     entry(f"monitor {name}", monitored, **parameters)
@@ -835,12 +905,19 @@ EVCLUSES = {
 
 
 def evclus(**parameters):
-    return EVCLUS(4, **{"n_init": 2, "max_iter": 30, "random_state": 0} | parameters)
+    usual = {"n_init": 2, "max_iter": 30, "random_state": 0}
+    return EVCLUS(4, **of_the_articles(EVCLUS, 4, **usual | parameters))
 
 
 for name, parameters in EVCLUSES.items():
     entry(f"EVCLUS {name}", in_memory, evclus(**parameters), file=True)
     entry(f"EVCLUS {name} pairs", in_memory, evclus(**parameters), information=pairs)
+for name, model in {
+    "defaults": EVCLUS(4, max_iter=30, random_state=0),
+    "novelty": evclus(empty_set="novelty"),
+}.items():
+    entry(f"EVCLUS {name}", in_memory, model, file=True)
+    entry(f"EVCLUS precomputed {name}", from_matrix, model)
 entry("EVCLUS FDA", in_memory, evclus(metric=FDA()), information=labels)
 entry(
     "EVCLUS neighbours",
@@ -948,9 +1025,11 @@ def number_of_clusters(model, **options):
 
 entry("select_n_clusters ECM", number_of_clusters, ECM())
 entry("select_n_clusters CECM pairs", lambda: number_of_clusters(CECM(), **pairs()))
-entry("select_n_clusters EVCLUS", number_of_clusters, EVCLUS(n_init=1, max_iter=20))
-quick = NNEVCLUS(n_init=1, max_iter=30)
-entry("select_n_clusters NNEVCLUS", number_of_clusters, quick)
+for method in (EVCLUS, NNEVCLUS):
+    few = {"n_init": 1, "max_iter": 20 if method is EVCLUS else 30}
+    name = f"select_n_clusters {method.__name__}"
+    entry(name, number_of_clusters, method(**of_the_articles(method, 4, **few)))
+    entry(f"{name} defaults", number_of_clusters, method(**few))
 
 
 def quantile():
@@ -996,8 +1075,10 @@ def compared(methods):
     return found
 
 
-entry("compare some", compared, [ECM(), CCM(), EVCLUS(n_init=1), network()])
-entry("compare names", compared, ["CCM-bp", "NNEVCLUS-bp", "sECMdd"])
+one_start = EVCLUS(**of_the_articles(EVCLUS, 4, n_init=1))
+entry("compare some", compared, [ECM(), CCM(), one_start, network()])
+entry("compare names", compared, ["CCM-bp", "sECMdd"])
+entry("compare names defaults", compared, ["NNEVCLUS", "NNEVCLUS-bp", "EVCLUS"])
 
 
 def suggested():
@@ -1034,7 +1115,7 @@ for suffix in ("csv", "parquet"):
 entry("predict_table ECM", table_of, ECM(4, random_state=0), "parquet")
 
 
-def command(method):
+def command(method, **parameters):
     """A table clustered and predicted by the command line."""
     from cli_data import GOOD, flowers
     from credalis.cli import main as run
@@ -1046,6 +1127,8 @@ def command(method):
         )
         Path(rows).write_text(flowers())
         options = ["-q", *GOOD[:-1], method, "-c", "2", "-o", out, "--model", model]
+        for key, value in parameters.items():
+            options += ["--param", f"{key}={value}"]
         for arguments in (
             ["cluster", rows, *options],
             ["predict", model, rows, "-q", "-o", again],
@@ -1055,8 +1138,12 @@ def command(method):
         return {"out": Path(out).read_text(), "again": Path(again).read_text()}
 
 
-for method in ("ECM", "NNEVCLUS", "EVCLUS", "Bootclus"):
+for method in ("ECM", "Bootclus"):
     entry(f"command {method}", command, method)
+for cls in (NNEVCLUS, EVCLUS):
+    method = cls.__name__
+    entry(f"command {method}", command, method, **of_the_articles(cls, 2))
+    entry(f"command {method} defaults", command, method)
 
 
 # Writing and comparing.

@@ -13,7 +13,7 @@ CONTRIBUTING = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
 # From the lowest layer to the highest; CONTRIBUTING.md shows the same as a table.
 LAYERS = [
-    {"exceptions", "_checks", "_files", "_html", "_progress"},
+    {"exceptions", "_checks", "_files", "_html", "_progress", "_threads"},
     {"_warnings"},
     {
         "belief",

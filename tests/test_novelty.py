@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
-from credalis import _archive
+from credalis import CredalPartition, FocalSets, _archive
 from credalis._novelty import (
     MAX_REFERENCES,
     Calibration,
     NeighborNovelty,
     empty_masses,
+    report_novelty,
 )
 
 
@@ -147,3 +148,29 @@ def test_ranks_are_conformal():
     calibration = Calibration.of(scores)
     assert calibration.p_values(np.array([98.0])) == pytest.approx(2 / 100)
     assert calibration.p_values(np.array([-1.0])) == 1.0
+
+
+def test_distances_that_overflow_are_certain_outliers(rng):
+    X = rng.normal(size=(50, 2))
+    rows = np.outer([1e150, 1e155, 1e200, 1e300], [1.0, -1.0])
+    assert_array_equal(fitted(X).p_values(rows), 0.0)
+
+
+def test_scores_that_rounding_makes_differ_tie():
+    calibration = Calibration.of(np.linspace(1.0, 2.0, 50))
+    scores = calibration.scores
+    expected = calibration.p_values(scores)
+    assert_array_equal(calibration.p_values(scores * (1 + 1e-14)), expected)
+    assert_array_equal(calibration.p_values(scores * (1 - 1e-14)), expected)
+    # Copies have the score of the floor, whatever their other neighbours are.
+    X = np.repeat(np.arange(20.0)[:, None] ** 2, 8, axis=0)
+    assert len(np.unique(fitted(X).scores(X))) == 1
+
+
+def test_labels_of_certain_outliers_are_still_those_of_the_method():
+    focal_sets = FocalSets.singletons(3)
+    masses = np.array([[0.1, 0.1, 0.2, 0.5, 0.1], [0.0, 0.7, 0.2, 0.1, 0.0]])
+    reported = report_novelty(masses, focal_sets, np.ones(2))
+    partition = CredalPartition(reported, focal_sets)
+    assert partition.labels.tolist() == [2, 0]
+    assert_array_equal(partition.outlier_mass, 1.0)

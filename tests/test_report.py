@@ -31,10 +31,10 @@ from credalis import (
     FocalSets,
     report,
 )
-from credalis._drawing.palette import BASE_COLORS
 from credalis.datasets import make_four_class
 from credalis.peaks import delta_bel
 from credalis.plots import ShepardDisplay
+from credalis.report._content.text import percentages
 
 pytest.importorskip("plotly")
 pytest.importorskip("jinja2")
@@ -213,7 +213,7 @@ def test_sections_of_a_network(network_page):
     assert network_page.headings == [
         "Partition",
         "Clusters",
-        "Most doubtful objects",
+        "Between clusters",
         "Outliers",
         "Masses",
         "δ–Bel graph",
@@ -234,27 +234,78 @@ def test_every_chart_has_words_for_those_who_do_not_see_it(network_page):
         assert attributes["data-figure"] in network_page.data
 
 
-def test_report_says_how_many_objects_are_clear_ambiguous_and_outliers(
+def lead_of(partition, level=0.7):
+    """A pattern for the first sentence of a page about 200 objects in 4 clusters."""
+    verdicts = partition.verdicts(level)
+    n_clear, n_between = verdicts.is_clear.sum(), verdicts.is_between.sum()
+    return (
+        rf"200 objects in 4 clusters: {n_clear} \(\d+.%\) are clear, "
+        rf"{n_between} \(\d+.%\) are between them and "
+        rf"({verdicts.is_outlier.sum()} \(.*?%\)|none) (is|are)"
+    )
+
+
+def test_report_says_how_many_objects_are_clear_between_and_outliers(
     fitted, fitted_page
 ):
-    partition = fitted[0].partition_
-    n_clear, n_between = partition.lower.sum(), partition.is_ambiguous.sum()
-    assert re.search(
-        rf"200 objects in 4 clusters: {n_clear} \(\d+.%\) clearly belong to one, "
-        rf"{n_between} \(\d+.%\) lie between several and "
-        rf"{partition.is_outlier.sum()} \(.*?%\) fit",
-        fitted_page.words,
+    assert re.search(lead_of(fitted[0].partition_), fitted_page.words)
+    assert "it is clear if the belief in one cluster is at least 0.7" in (
+        fitted_page.words
     )
+
+
+def test_report_says_it_at_another_level(fitted, reported):
+    model, X = fitted
+    page = reported(model, X, clear_level=0.9)
+    assert re.search(lead_of(model.partition_, 0.9), page.words)
+    assert "it is clear if the belief in one cluster is at least 0.9" in page.words
+    assert 'report(model, X, "report.html", clear_level=0.9)' in page.words
+    verdicts = model.partition_.verdicts(0.9)
+    n_shown = sum(
+        len(trace["customdata"])
+        for trace in page.objects()
+        if trace["name"].startswith("cluster")
+    )
+    assert n_shown == verdicts.is_clear.sum()
+    with pytest.raises(ValueError, match="clear_level must be"):
+        reported(model, X, clear_level=0.6)
 
 
 def test_nothing_of_a_kind_is_said_in_words(reported):
     page = reported(CredalPartition.from_labels([0, 1]), [[0, 1], [1, 0]])
     assert (
-        f"2 objects in 2 clusters: 2 (100{NARROW_SPACE}%) clearly belong to one, none "
-        "lies between several and none is left out." in page.words
+        f"2 objects in 2 clusters: 2 (100{NARROW_SPACE}%) are clear, none is between "
+        "them and none is an outlier." in page.words
     )
-    assert "No object is in doubt." in page.words
+    assert "No object is between clusters." in page.words
     assert "No object is an outlier." in page.words
+    assert "No mass is on ∅: this result says nothing about outliers." in page.words
+    assert "on one cluster or on ∅: no doubt is expressed." in page.words
+
+
+@pytest.mark.parametrize(
+    ("counts", "shares"),
+    [
+        ((262, 77, 3), ("77", "22", "1")),
+        ((1, 1, 1), ("34", "33", "33")),
+        ((999, 1, 0), ("> 99", "< 1", "0")),
+        ((4, 0, 0), ("100", "0", "0")),
+        ((0, 0, 0), ("0", "0", "0")),
+    ],
+)
+def test_percentages_add_up(counts, shares):
+    texts = [f"{share} %".replace(" ", NARROW_SPACE) for share in shares]
+    assert percentages(counts) == texts
+
+
+def test_an_object_between_two_has_the_colours_of_both_the_likelier_inside(reported):
+    partition = CredalPartition.from_fuzzy([[1, 0], [0, 1], [0.4, 0.6], [0.6, 0.4]])
+    page = reported(partition, np.eye(4)[:, :2])
+    first, second, between = page.objects()
+    colors = [first["marker"]["color"], second["marker"]["color"]]
+    assert between["customdata"] == [2, 3]
+    assert between["marker"]["color"] == colors[::-1]
+    assert between["marker"]["line"]["color"] == colors
 
 
 def test_picture_shows_every_object_once_in_the_colours_of_the_library(
@@ -273,7 +324,7 @@ def test_picture_shows_every_object_once_in_the_colours_of_the_library(
         trace["marker"]["color"].upper()
         for trace in traces
         if trace["name"].startswith("cluster")
-    ] == list(BASE_COLORS[:4])
+    ] == ["#0069A8", "#F0A30A", "#009E76", "#7A1040"]
     outliers = next(trace for trace in traces if trace["name"] == "outlier")
     assert (
         outliers["customdata"] == np.flatnonzero(model.partition_.is_outlier).tolist()
@@ -345,7 +396,7 @@ def test_typical_objects_are_the_most_plausible_and_most_central(reported):
     found = [re.findall(r'data-object="(\d+)"', card) for card in cards]
     # The object between both goes to the first cluster, whose centre is then at 1.5.
     assert [each[0] for each in found] == ["1", "5"]
-    assert "3 certainly in, 4 possibly in, 4 most plausible" in cards[0]
+    assert "3 clear, 1 between it and others, 4 most plausible here" in cards[0]
 
 
 def test_profile_chart_has_a_row_for_each_column(fitted, fitted_page):
@@ -360,30 +411,39 @@ def test_profile_chart_has_a_row_for_each_column(fitted, fitted_page):
 
 def test_report_lists_the_most_doubtful_objects_first(fitted, fitted_page):
     partition = fitted[0].partition_
-    doubt = np.where(partition.is_outlier, -1, partition.doubt)
-    header, *rows = fitted_page.rows["doubtful"]
+    doubt = np.where(partition.is_ambiguous, partition.doubt, -1)
+    header, *rows = fitted_page.rows["between"]
     assert header[:5] == ["object", "why", "largest masses", "doubt", "m(∅)"]
     assert header[5:] == ["feature 0", "feature 1"]
     assert int(rows[0][0]) == doubt.argmax()
     shown = [float(row[3]) for row in rows]
     assert shown == sorted(shown, reverse=True)
     for row in rows:
-        name = partition.set_names()[int(row[0])]
+        name = partition.set_names("verdict")[int(row[0])]
+        assert partition.is_ambiguous[int(row[0])]
         if name in ("{0,1}", "{2,3}"):
-            assert row[1] == f"between {name[1]} and {name[3]}"
+            assert row[1].startswith(f"between {name[1]} and {name[3]}")
 
 
 def test_masses_are_put_in_words(reported):
     focal_sets = FocalSets(3, ((), (0,), (0, 1), (0, 1, 2)))
-    partition = CredalPartition(np.eye(4) * 0.6 + 0.1, focal_sets)
-    page = reported(partition, np.eye(4))
-    for words in (
-        "far from all",
+    masses = [
+        [0.7, 0.1, 0.1, 0.1],
+        [0.1, 0.1, 0.1, 0.7],
+        [0, 0.1, 0.8, 0.1],
+        [0, 0.5, 0.4, 0.1],
+        [0, 0.8, 0.1, 0.1],
+    ]
+    page = reported(CredalPartition(masses, focal_sets), np.eye(5)[:, :2])
+    why = [row[1] for row in page.rows["between"][1:]]
+    assert why == [
         "could be in any cluster",
         "between 0 and 1",
-        "rather in 0, perhaps in 1",
-    ):
-        assert words in page.words
+        "between 0 and 1, rather in 0",
+    ]
+    assert page.rows["outliers"][1][1].startswith("far from all")
+    hover = [text for trace in page.objects() for text in trace["hovertext"]]
+    assert sum("clearly in 0" in text for text in hover) == 1
 
 
 def test_mass_chart_has_the_masses_of_each_object(reported):
@@ -598,7 +658,7 @@ def test_many_objects_are_sampled_and_the_page_says_so(tmp_path):
     shown = [i for trace in page.objects() for i in trace["customdata"]]
     assert 3000 <= len(shown) <= 3080
     assert len(page.data["places"]) == len(shown)
-    for table in ("doubtful", "outliers"):
+    for table in ("between", "outliers"):
         for row in page.rows[table][1:]:
             assert int(row[0]) in page.data["places"]
     assert f"of the 20{NARROW_SPACE}000 objects, with those listed below" in page.words
@@ -676,7 +736,7 @@ def test_reader_sees_the_table_in_its_own_units(make, reported):
     scaled = StandardScaler().fit_transform(np.column_stack(list(table.values())))
     table["name"] = [f"person {i}" for i in range(60)]
     page = reported(ECM(2, random_state=0).fit(scaled), scaled, data=make(table))
-    assert page.rows["doubtful"][0][5:] == ["height (cm)", "weight", "name"]
+    assert page.rows["between"][0][5:] == ["height (cm)", "weight", "name"]
     assert "height (cm): " in page.hover_texts()[0]
     assert "name: person " in page.hover_texts()[0]
     views = {view["name"]: view["values"] for view in page.data.get("views", [])}
@@ -722,11 +782,11 @@ def test_objects_have_the_names_given_or_those_of_the_index(network, reported):
     page = reported(model, X, ids=names)
     assert "town 6 (row 6)" in page.text
     assert "town 6 (row 7)" in page.text
-    assert page.rows["doubtful"][1][0].startswith("town ")
+    assert page.rows["between"][1][0].startswith("town ")
     page = reported(model, pd.DataFrame(X, index=[f"t{i}" for i in range(200)]))
-    assert page.rows["doubtful"][1][0].startswith("t")
+    assert page.rows["between"][1][0].startswith("t")
     page = reported(model, pd.DataFrame(X))
-    assert page.rows["doubtful"][1][0].isdigit()
+    assert page.rows["between"][1][0].isdigit()
 
 
 @pytest.mark.parametrize("nasty", HOSTILE)

@@ -42,7 +42,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise OSError(f"{target} is not a file that could be written")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:
-        with open(temporary, "xb") as stream:
+        with open(temporary, "x+b") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

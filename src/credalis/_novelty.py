@@ -39,6 +39,13 @@ _IMPROBABLE = 1e-3
 # rounding or by ties: distances that differ by a few percent say nothing.
 _LEAST_SPREAD = 0.05
 
+# Scores that differ by this share of the spread are equal.
+_ROUNDING = 1e-9
+
+# What is left for the clusters where ∅ has all mass up to rounding: it adds nothing to
+# a sum of 1, but still says which cluster comes first.
+LEAST_REST = 1e-30
+
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
@@ -75,8 +82,10 @@ class Calibration:
     def p_values(self, scores: Array) -> Array:
         """Ranks among the reference objects; beyond all of them also the tail."""
         n = len(self.scores)
-        p = (1 + n - np.searchsorted(self.scores, scores, side="left")) / (n + 1)
-        is_beyond = scores > self.scores[-1]
+        # A reference object that comes again has its score but for rounding.
+        reached = scores - _ROUNDING * self.spread
+        p = (1 + n - np.searchsorted(self.scores, reached, side="left")) / (n + 1)
+        is_beyond = reached > self.scores[-1]
         return np.where(is_beyond, np.minimum(p, self.tail(scores)), p)
 
     def to_state(self) -> dict[str, Any]:
@@ -219,7 +228,7 @@ def report_novelty(masses: Array, focal_sets: FocalSets, empty: Array) -> Array:
         is_frame = focal_sets.cardinality == focal_sets.n_clusters
         vacuous = is_frame if is_frame.any() else focal_sets.cardinality > 0
         inside[is_lost], total[is_lost] = vacuous, vacuous.sum()
-    inside *= (1.0 - empty)[:, None] / total
+    inside *= np.maximum(1.0 - empty, LEAST_REST)[:, None] / total
     inside[:, index] = empty
     return inside
 
@@ -233,9 +242,9 @@ def _resolution(lengths: Array) -> float:
 
 def _log_mean(lengths: Array, floor: float) -> Array:
     """Log of the means of rows, at least that of the floor."""
-    # Squares of lengths at the end of the numbers are infinite.
-    lengths = np.minimum(lengths, np.finfo(np.float64).max)
-    # In units of the largest length, so that no sum overflows.
-    unit = np.maximum(lengths.max(axis=1), floor)
-    means = (lengths / unit[:, None]).mean(axis=1)
-    return np.log(np.maximum(means, floor / unit)) + np.log(unit)
+    # In units of the largest length, so that no sum overflows; infinite ones have none.
+    unit = lengths.max(axis=1)
+    unit[(unit == 0) | np.isinf(unit)] = 1.0
+    with np.errstate(over="ignore", divide="ignore"):
+        logs = np.log((lengths / unit[:, None]).mean(axis=1)) + np.log(unit)
+    return np.maximum(logs, np.log(floor))

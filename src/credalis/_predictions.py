@@ -21,7 +21,7 @@ def predict_table(model: Any, X: Any, path: str | os.PathLike[str]) -> int:
     """Write what a model says about the rows of a table to a file, block by block.
 
     The file has one row for each row of X, in their order, with the columns "label"
-    (cluster of maximal plausibility), "outlier" (whether the largest mass is on ∅) and
+    (cluster of maximal plausibility), "outlier" (whether m(∅) is at least one half) and
     "pl {0}", "pl {1}", ... (plausibilities of the clusters, float32). It appears whole
     or not at all.
 

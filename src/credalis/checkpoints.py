@@ -69,6 +69,7 @@ class Checkpoint:
                 f"starts again is the same fit, got {estimator.random_state!r}"
             )
         self._identity = {
+            "format": _archive.FORMAT_VERSION,
             "class": type(estimator).__name__,
             "parameters": {
                 name: _description(value)
@@ -109,6 +110,14 @@ class Checkpoint:
 
     def _check_same(self, identity: dict[str, Any]) -> None:
         advice = "remove the file or name another one"
+        # Those of format 1 did not say so; their states are read as they are.
+        version = identity.get("format", 1)
+        if version not in range(1, _archive.FORMAT_VERSION + 1):
+            raise ValueError(
+                f"checkpoint {self.path} has states of format {version!r}, this "
+                f"version of credalis continues those up to "
+                f"{_archive.FORMAT_VERSION}: {advice}"
+            )
         if identity["class"] != self._identity["class"]:
             raise ValueError(
                 f"checkpoint {self.path} belongs to a fit of {identity['class']}, not "

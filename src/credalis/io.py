@@ -13,7 +13,7 @@ from credalis.tables import open_table
 __all__ = ["load", "open_table", "predict_table"]
 
 
-def load(path: str | PathLike[str]) -> Any:
+def load(path: str | PathLike[str], *, key: bytes | str | None = None) -> Any:
     """Read an estimator, a partition or a monitor written by its ``save``.
 
     The file holds arrays and JSON; nothing in it is executed. A model that the command
@@ -23,6 +23,10 @@ def load(path: str | PathLike[str]) -> Any:
     ----------
     path : str or path-like
         The file.
+    key : bytes or str, default=None
+        The secret that the file was signed with when it was saved. Files without this
+        signature are refused. Without a key, the digest in the file tells whether it
+        was damaged, not who has written it.
 
     Returns
     -------
@@ -31,9 +35,10 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is not one of ours, is damaged, or was written by a newer version.
+        If the file is not one of ours, is damaged, was written by a newer version, or
+        is not signed with the key.
     """
     # Known only from here on, so that it is not loaded with the library.
     import credalis.streaming  # noqa: F401
 
-    return _archive.load(path)
+    return _archive.load(path, key=key)

@@ -58,11 +58,14 @@ class TestCompare:
         )
         assert [each["method"] for each in values["methods"]] == ["ECM", "CCM"]
         assert values["methods"][0]["ari"] == pytest.approx(1.0)
+        assert values["recommended"] in ("ECM", "CCM")
+        assert values["reason"] in result.out
 
     def test_without_classes(self, run, csv):
         options = ("--columns", "height,width", "--methods", "ECM")
         result = run("compare", csv, "-c", "2", *options)
-        assert "ARI" not in result.out
+        assert "CI" not in result.out
+        assert "★ ECM is recommended: its fit raised no warning" in result.out
         usage = run("compare", csv, "-c", "2", *options, "--plot", "c.png")
         assert usage.code == 2
         assert "--truth COLUMN" in usage.error

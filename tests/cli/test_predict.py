@@ -60,9 +60,11 @@ def test_novelties_are_flagged(run, model):
 
 def test_a_network_without_detector_says_so(run, csv):
     options = ("--id", "id", "--exclude", "colour,kind", "--param", "n_init=1")
-    run("cluster", csv, "-c", "2", *options, "--model", "nn.credalis")
-    result = run("predict", "nn.credalis", csv, "--json")
-    assert "no novelty detector" in result.err
+    for meaning, is_told in (("stress", True), ("novelty", False)):
+        chosen = ("--param", f"empty_set={meaning}")
+        run("cluster", csv, "-c", "2", *options, *chosen, "--model", "nn.credalis")
+        result = run("predict", "nn.credalis", csv, "--json")
+        assert ("does not look for novelty" in result.err) == is_told
 
 
 def test_missing_values_are_treated_as_in_the_fit_or_as_told(run, model):
@@ -177,20 +179,19 @@ class TestInfo:
 
 
 def test_pieces_are_forgotten_when_they_are_written(run, model, monkeypatch):
-    from credalis.cli import _predict
-
     n_rows = 400_000
     columns = {name: np.full(n_rows, 10.0) for name in ("height", "width")}
     pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), "new.parquet")
     pieces, n_alive = [], []
 
-    def watched(schema, partition, keys, is_kept):
+    def watched(self, X):
+        partition = predicted(self, X)
         pieces.append(weakref.ref(partition))
         n_alive.append(sum(piece() is not None for piece in pieces))
-        return batch_of(schema, partition, keys, is_kept)
+        return partition
 
-    batch_of = _predict.membership_batch
-    monkeypatch.setattr(_predict, "membership_batch", watched)
+    predicted = ECM.predict_partition
+    monkeypatch.setattr(ECM, "predict_partition", watched)
     assert run("predict", model, "new.parquet", "-o", "out.parquet").code == 0
     assert open_table("out.parquet").n_rows == n_rows
     assert len(pieces) >= 6
@@ -219,3 +220,26 @@ def test_memory_does_not_grow_with_the_table(model, tmp_path):
         peaks.append(usage.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3))
     # All at once, the rows more would be 2 + 11 columns of 8 bytes: 260 MB.
     assert peaks[1] - peaks[0] < 60
+
+
+def test_rows_that_a_file_holds_are_told(run, csv):
+    given = ("--id", "id", "--exclude", "colour,kind", "-c", "2", "--model", "m")
+    for options, kept in (
+        ({"empty_set": "novelty"}, {"novelty": 60}),
+        ({"empty_set": "stress"}, {}),
+        ({"empty_set": "novelty", "novelty_detector": "ocsvm"}, None),
+    ):
+        chosen = [f"--param={key}={value}" for key, value in options.items()]
+        assert run("cluster", csv, *given, *chosen, "--param", "n_init=1").code == 0
+        text, values = run("info", "m").out, json.loads(run("info", "m", "--json").out)
+        if kept is None:
+            [(use, n_rows)] = values["training_rows"].items()
+            assert use == "the novelty detector"
+            assert 12 <= n_rows <= 60
+        else:
+            assert values["training_rows"] == kept
+        assert ("rows kept" in text) == bool(values["training_rows"])
+    run("cluster", csv, *given, "-m", "EVCLUS", "--param", "empty_set=novelty")
+    text = run("info", "m").out
+    assert "rows kept     60 of the training data, for novelty" in text
+    assert "rows kept     60 of the training data, for the masses of new rows" in text

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import distance
+from sklearn.base import clone
 from sklearn.ensemble import IsolationForest
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from credalis import NNEVCLUS, FocalSets
+from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.datasets import make_four_class
 
 pytest.importorskip("onnx")
@@ -13,7 +17,7 @@ runtime = pytest.importorskip("onnxruntime")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 # Scores are differences of nearly equal numbers, times a large factor.
@@ -74,8 +78,126 @@ def far_and_near(X, rng):
     ids=["plain", "deep", "reference", "paper", "given", "empty set inside"],
 )
 def test_a_perceptron_and_its_novelty_model(parameters, dtype, X, rng, tmp_path):
-    model = NNEVCLUS(4, n_init=1, max_iter=30, random_state=0, **parameters).fit(X)
+    given = {"empty_set": "stress", "n_init": 1, "max_iter": 30, **parameters}
+    model = NNEVCLUS(4, random_state=0, **given).fit(X)
     assert_same(model, far_and_near(X, rng), str(tmp_path / "model.onnx"), dtype)
+
+
+def all_kinds_of_rows(X, rng):
+    """The training rows, copies, near and far ones, and some that would overflow."""
+    n_features = X.shape[1]
+    near = X[:30] + rng.normal(scale=0.3, size=(30, n_features))
+    far = 100 * rng.normal(size=(20, n_features))
+    extreme = np.outer([1e6, -1e30, 1e100, 1e200], np.ones(n_features))
+    return np.concatenate([X, X[:3], near, far, extreme])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"outlier_rate": 0.2, "focal_sets": "singletons"},
+        {"focal_sets": FocalSets.from_subsets(4, [(0,), (1,), (), (2,), (3,)])},
+        {"novelty_detector": "ocsvm"},
+        {"novelty_detector": OneClassSVM(gamma=2.0, nu=0.3), "novelty_link": "paper"},
+        {"metric": "l2"},
+    ],
+    ids=["plain", "rate", "empty set inside", "ocsvm", "paper", "other name"],
+)
+def test_novelty_in_double_precision(parameters, X, rng, tmp_path):
+    model = NNEVCLUS(
+        4, empty_set="novelty", n_init=1, max_iter=30, random_state=0, **parameters
+    ).fit(X)
+    rows, path = all_kinds_of_rows(X, rng), str(tmp_path / "model.onnx")
+    model.to_onnx(path, dtype="float64")
+    found, partition = run(path, rows, "float64"), model.predict_partition(rows)
+    np.testing.assert_allclose(found["masses"], partition.masses, atol=1e-9)
+    np.testing.assert_array_equal(found["label"], partition.labels)
+    flagged = found["masses"][:, model.focal_sets_.empty_index] >= 0.5
+    np.testing.assert_array_equal(flagged, partition.outlier_mass >= 0.5)
+    assert 0 < flagged.mean() < 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rng: 1e6 + rng.normal(size=(80, 2)),
+        lambda rng: rng.normal(size=(80, 30)),
+        lambda rng: np.repeat(rng.normal(size=(20, 2)), 4, axis=0),
+        lambda rng: rng.integers(0, 5, size=(90, 2)).astype(float),
+        lambda rng: rng.normal(size=(80, 3)) * [1e-8, 1.0, 1e8],
+        lambda rng: rng.normal(size=(6, 2)),
+    ],
+    ids=["far from 0", "many features", "copies", "grid", "units", "few"],
+)
+def test_novelty_of_awkward_tables(make, rng, tmp_path):
+    X = make(rng)
+    parameters = {"n_init": 1, "max_iter": 10, "random_state": 0}
+    model = NNEVCLUS(2, empty_set="novelty", **parameters).fit(X)
+    path = str(tmp_path / "model.onnx")
+    model.to_onnx(path, dtype="float64")
+    shift = X.std(axis=0) * rng.normal(size=(20, X.shape[1]))
+    rows = np.concatenate([X, X[:20] + shift[: len(X)], X[:5] + 1e3 * X.std(axis=0)])
+    found = run(path, rows, "float64")["masses"]
+    np.testing.assert_allclose(found, model.transform(rows), atol=1e-6)
+
+
+def test_novelty_in_single_precision(X, rng, tmp_path):
+    # Rows that float32 holds, so that a copy stays a copy.
+    X = X.astype(np.float32).astype(np.float64)
+    model = NNEVCLUS(4, empty_set="novelty", n_init=1, max_iter=30, random_state=0)
+    model.fit(X)
+    rows, path = far_and_near(X, rng), str(tmp_path / "model.onnx")
+    model.to_onnx(path)
+    found, partition = run(path, rows, "float32"), model.predict_partition(rows)
+    np.testing.assert_allclose(found["masses"], partition.masses, atol=2e-4)
+    # Where float32 has nothing left for the clusters, all of them are alike.
+    outside = FittedNetwork.of(model).masses(rows)[:, model.focal_sets_.empty_index]
+    known = outside < 1 - 1e-6
+    assert known.sum() > 100
+    np.testing.assert_array_equal(found["label"][known], partition.labels[known])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_novelty_of_dissimilarities(dtype, X, tmp_path):
+    matrix = np.linalg.norm(X[:, None] - X, axis=2)
+    matrix = matrix.astype(np.float32).astype(np.float64)
+    parameters = {"n_init": 1, "max_iter": 30, "random_state": 0}
+    model = NNEVCLUS(4, metric="precomputed", empty_set="novelty", **parameters)
+    rows = np.concatenate([matrix, 20 * matrix[:5]])
+    assert_same(model.fit(matrix), rows, str(tmp_path / "model.onnx"), dtype)
+
+
+def test_novelty_beside_dissimilarities_of_their_own(X, tmp_path):
+    matrix = np.abs(X[:, :1] - X[:, 0])
+    parameters = {"n_init": 1, "max_iter": 30, "random_state": 0}
+    model = NNEVCLUS(4, empty_set="novelty", **parameters)
+    model.fit(X, dissimilarities=matrix)
+    path = str(tmp_path / "model.onnx")
+    model.to_onnx(path, dtype="float64")
+    rows = np.concatenate([X, 50 + X[:5]])
+    found = run(path, rows, "float64")["masses"]
+    np.testing.assert_allclose(found, model.transform(rows), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("manhattan", "metric must be 'euclidean' or .* got 'manhattan': fit with"),
+        ("cosine", "metric must be 'euclidean' or .* got 'cosine': fit with"),
+        (distance.chebyshev, "metric must be 'euclidean' or .*chebyshev.*: fit with"),
+        (StandardScaler(), r"metric must be no transformer .*StandardScaler.*: fit"),
+    ],
+)
+def test_novelty_by_other_distances_is_an_error(metric, message, X, tmp_path):
+    parameters = {"n_init": 1, "max_iter": 5, "random_state": 0}
+    model = NNEVCLUS(2, metric=metric, empty_set="novelty", **parameters).fit(X)
+    with pytest.raises(ValueError, match=message):
+        model.to_onnx(tmp_path / "model.onnx")
+    assert list(tmp_path.iterdir()) == []
+    # What the message says to do.
+    for advice in ({"empty_set": "stress"}, {"novelty_detector": "ocsvm"}):
+        clone(model).set_params(**advice).fit(X).to_onnx(tmp_path / "model.onnx")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -132,6 +254,7 @@ def test_a_module(novelty_detector, rng, tmp_path):
         5,
         engine="torch",
         module=CNN,
+        empty_set="stress",
         novelty_detector=novelty_detector,
         batch_size=30,
         max_iter=30,

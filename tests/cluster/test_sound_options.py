@@ -133,8 +133,6 @@ def test_files_sources_streams_and_detectors_carry_the_score(table, tmp_path):
         assert_array_equal(
             loaded.predict_partition(X).masses, model.predict_partition(X).masses
         )
-    with pytest.raises(ValueError, match="empty_set must be 'stress'"):
-        models["file"].to_onnx(tmp_path / "model.onnx")
 
 
 def test_dissimilarities_and_other_metrics_have_starts_and_scores(table):
@@ -150,6 +148,7 @@ def test_dissimilarities_and_other_metrics_have_starts_and_scores(table):
         assert len(np.unique(model.labels_)) == 4
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.EmptyClusterWarning")
 def test_p_values_need_novelty(table):
     X, _ = table
     model = NNEVCLUS(4, n_init=1, random_state=0).fit(X)
@@ -159,3 +158,19 @@ def test_p_values_need_novelty(table):
         NNEVCLUS(4, empty_set="nothing").fit(X)
     with pytest.raises(ValueError, match="outlier_rate must be"):
         NNEVCLUS(4, outlier_rate=0.0).fit(X)
+
+
+def test_scores_of_dissimilarities_are_about_the_masses_that_were_trained(table):
+    X, _ = table
+    matrix = cdist(X, X)
+    model = NNEVCLUS(
+        4, metric="precomputed", n_components=2, n_init=1, random_state=0
+    ).set_params(dissimilarity_quantile=0.5)
+    scores = [
+        model.set_params(empty_set=meaning).fit(matrix).score(matrix[:50])
+        for meaning in ("stress", "novelty")
+    ]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+    # Nothing but the matrix could give them back.
+    assert model.training_masses_.shape == model.partition_.masses.shape
+    assert not hasattr(NNEVCLUS(4, empty_set="novelty").fit(X), "training_masses_")

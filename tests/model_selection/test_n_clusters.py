@@ -20,7 +20,7 @@ from helpers import assert_valid_partition
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*did not converge"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 
@@ -331,8 +331,8 @@ def test_frames_in_and_tables_out(frame):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_clusters": 3}, "n_clusters must be a range or another iterable"),
-        ({"n_clusters": "23"}, "n_clusters must be a range or another iterable"),
+        ({"n_clusters": 3}, "n_clusters must be a list or range of numbers"),
+        ({"n_clusters": "23"}, "n_clusters must be a list or range of numbers"),
         ({"n_clusters": [1, 2]}, "n_clusters must be an integer >= 2, got 1"),
         ({"n_clusters": [2, 2]}, "n_clusters must hold two or more different numbers"),
         ({"n_clusters": [3]}, "n_clusters must hold two or more different numbers"),
@@ -362,3 +362,20 @@ def test_wrong_arguments_are_refused(arguments, message):
     given = {"estimator": ECM(), "X": blobs(2, 40), "n_clusters": [2, 3], **arguments}
     with pytest.raises(ValueError, match=message):
         select_n_clusters(**given)
+
+
+def test_numbers_are_judged_by_the_masses_that_were_trained(network):
+    X = blobs(3, 60)
+    stress, novelty = (
+        select_n_clusters(
+            clone(network).set_params(empty_set=empty_set, dissimilarity_quantile=0.2),
+            X,
+            [2, 3, 4],
+            n_resamples=3,
+            random_state=0,
+        )
+        for empty_set in ("stress", "novelty")
+    )
+    assert novelty.best == stress.best
+    for column, values in stress.columns().items():
+        np.testing.assert_allclose(novelty.columns()[column], values, atol=1e-12)

@@ -6,12 +6,12 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from credalis import ECM, NNEVCLUS
+from credalis import ECM, EVCLUS, NNEVCLUS
 from credalis.model_selection import select_dissimilarity_quantile
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*did not converge"),
-    pytest.mark.filterwarnings("ignore:.*of the objects are outliers"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 
@@ -22,7 +22,10 @@ def X():
 
 @pytest.fixture
 def network():
-    return NNEVCLUS(4, focal_sets="singletons", n_init=2, max_iter=100, tol=1e-3)
+    # From random weights: starts from hard clusters are stable with any δ0.
+    return NNEVCLUS(
+        4, focal_sets="singletons", init="random", n_init=2, max_iter=100, tol=1e-3
+    )
 
 
 def test_scales_that_make_outliers_of_all_objects_are_not_chosen(X, network):
@@ -69,8 +72,8 @@ def test_what_no_sample_confirms_is_not_suggested(network):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"quantiles": 0.5}, "quantiles must be an iterable of numbers, got 0.5"),
-        ({"quantiles": "0.5"}, "quantiles must be an iterable of numbers"),
+        ({"quantiles": 0.5}, "quantiles must be a list or range of numbers, got 0.5"),
+        ({"quantiles": "0.5"}, "quantiles must be a list or range of numbers"),
         ({"quantiles": [0.05, 0.5]}, "quantiles must be a finite number >= 0.1"),
         ({"quantiles": [0.5, 1.0]}, "quantiles must be a finite number .* <= 0.95"),
         ({"quantiles": [0.5]}, "quantiles must hold two or more different numbers"),
@@ -87,3 +90,28 @@ def test_wrong_arguments_are_refused(X, network, arguments, message):
     given = {"estimator": network, "X": X, **arguments}
     with pytest.raises(ValueError, match=message):
         select_dissimilarity_quantile(**given)
+
+
+@pytest.mark.parametrize("name", ["NNEVCLUS", "EVCLUS", "pipeline"])
+def test_quantiles_are_judged_by_the_masses_that_were_trained(name, X, network):
+    def selected(empty_set):
+        estimator = {
+            "NNEVCLUS": network,
+            "EVCLUS": EVCLUS(4, focal_sets="singletons", n_init=1, max_iter=30),
+            "pipeline": network,
+        }[name].set_params(empty_set=empty_set)
+        if name == "pipeline":
+            estimator = make_pipeline(StandardScaler(), estimator)
+        return select_dissimilarity_quantile(
+            estimator, X, [0.1, 0.9], n_resamples=3, random_state=0
+        )
+
+    stress, novelty = selected("stress"), selected("novelty")
+    assert novelty.best == stress.best
+    for column, values in stress.columns().items():
+        np.testing.assert_allclose(novelty.columns()[column], values, atol=1e-12)
+    # Nearly all objects are outliers of the objective, hardly any is a novelty.
+    assert stress.columns()["outlier_share"][0] > 0.2
+    fitted = novelty.estimators[0.1]
+    fitted = fitted[-1] if name == "pipeline" else fitted
+    assert fitted.partition_.outlier_mass.mean() < 0.1

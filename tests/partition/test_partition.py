@@ -178,7 +178,7 @@ class TestDecide:
         ):
             with pytest.raises(
                 ValueError,
-                match="rule must be one of 'maximum_mass', 'interval_dominance', got",
+                match="rule must be one of 'maximum_mass', 'interval_dominance', 'ver",
             ):
                 method(rule)
 

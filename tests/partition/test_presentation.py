@@ -58,27 +58,49 @@ class TestSummary:
         assert example.summary() == (
             "Credal partition of 6 objects in 3 clusters (8 focal sets)\n"
             "\n"
-            "cluster  certainly in  possibly in  most plausible\n"
-            "      0             1            4               5\n"
-            "      1             0            3               0\n"
-            "      2             1            2               1\n"
+            "cluster  clear  between  most plausible\n"
+            "      0      1        3               5\n"
+            "      1      0        3               0\n"
+            "      2      1        1               1\n"
             "\n"
-            "clear objects      2 (33.3%)\n"
-            "ambiguous objects  3 (50.0%): {0,1} 2, Ω 1\n"
-            "outliers           1 (16.7%)\n"
-            "nonspecificity     0.408  (0 precise, 1 nothing is known)"
+            "clear           2 (33.3%)  (belief in one cluster at least 0.7)\n"
+            "between         3 (50.0%): {0,1} 2, Ω 1\n"
+            "outliers        1 (16.7%)  (at least half of the mass on ∅)\n"
+            "nonspecificity  0.408  (0 precise, 1 nothing is known)"
         )
+
+    def test_another_level_counts_other_objects(self, example):
+        text = example.summary(clear_level=0.8)
+        assert "clear           1 (16.7%)  (belief in one cluster at least 0.8)" in text
+        assert "between         4 (66.7%): {0,1} 2, {0,2} 1, Ω 1" in text
+        with pytest.raises(ValueError, match=r"clear_level must be .* got 0\.5"):
+            example.summary(clear_level=0.5)
+
+    def test_what_the_masses_cannot_say_is_said(self, example):
+        no_outliers = "No mass is on ∅: this result says nothing about outliers."
+        no_doubt = "on one cluster or on ∅: no doubt is expressed."
+        hard = CredalPartition.from_labels([0, 1, 1]).summary()
+        assert hard.splitlines()[-2] == no_outliers
+        assert hard.endswith(no_doubt)
+        noisy = CredalPartition.from_labels([0, 1, -1]).summary()
+        assert no_outliers not in noisy
+        assert noisy.endswith(no_doubt)
+        fuzzy = CredalPartition.from_fuzzy([[0.5, 0.5], [1, 0]]).summary()
+        assert fuzzy.endswith(no_outliers)
+        unsure = CredalPartition.from_rough([[0, 0]], [[1, 1]]).summary()
+        assert no_doubt not in unsure
+        assert no_outliers not in example.summary()
 
     def test_many_clusters_are_counted_and_not_listed(self):
         partition = CredalPartition.from_labels(np.arange(40))
         lines = partition.summary().splitlines()
         assert lines[0].startswith("Credal partition of 40 objects in 40 clusters")
-        assert lines[3].split() == ["0", "1", "1", "1"]
-        assert lines[32].split() == ["29", "1", "1", "1"]
+        assert lines[3].split() == ["0", "1", "0", "1"]
+        assert lines[32].split() == ["29", "1", "0", "1"]
         assert lines[33].strip() == "... 10 more"
         assert lines[34] == ""
 
-    def test_the_most_frequent_ambiguous_sets_come_first(self):
+    def test_the_most_frequent_sets_between_come_first(self):
         upper = np.array(
             [[1, 1, 0, 0]] * 1
             + [[1, 0, 1, 0]] * 3
@@ -89,30 +111,30 @@ class TestSummary:
         )
         partition = CredalPartition.from_rough(np.zeros_like(upper), upper)
         assert (
-            "ambiguous objects  10 (100.0%): "
+            "between         10 (100.0%): "
             "{0,2} 3, {0,3} 2, {1,2} 2, {0,1} 1, {1,3} 1, ...\n"
         ) in partition.summary()
 
     def test_one_cluster_and_no_objects_have_a_summary(self, example):
         one = CredalPartition([[0.2, 0.8], [0.9, 0.1]], FocalSets.singletons(1))
-        assert "clear objects      1 (50.0%)" in one.summary()
-        assert "outliers           1 (50.0%)" in one.summary()
+        assert "clear           1 (50.0%)" in one.summary()
+        assert "outliers        1 (50.0%)" in one.summary()
         nobody = example[:0].summary()
         assert "Credal partition of 0 objects" in nobody
-        assert "outliers           0\n" in nobody
+        assert "outliers        0  (at least" in nobody
 
 
 class TestHtml:
     def test_the_table_holds_the_counts(self, example):
         parser = parsed(example)
         assert parser.cells == [
-            *("cluster", "certainly in", "possibly in", "most plausible"),
-            *("0", "1", "4", "5"),
+            *("cluster", "clear", "between", "most plausible"),
+            *("0", "1", "3", "5"),
             *("1", "0", "3", "0"),
-            *("2", "1", "2", "1"),
+            *("2", "1", "1", "1"),
         ]
         assert "of 6 objects in 3 clusters" in parser.text
-        assert "clear 2 (33.3%), ambiguous 3 (50.0%), outliers 1 (16.7%)" in parser.text
+        assert "clear 2 (33.3%), between 3 (50.0%), outliers 1 (16.7%)" in parser.text
 
     @pytest.mark.parametrize(
         "partition",
@@ -143,7 +165,10 @@ class TestTables:
         assert frame["set"].tolist() == ["{0}", "{2}", "∅", "{0,1}", "{0,1}", "Ω"]
         assert frame["outlier"].tolist() == [False, False, True, False, False, False]
         assert frame["ambiguous"].tolist() == [False, False, False, True, True, True]
-        assert frame["doubt"].tolist() == [0, 0.25, 0.75, 0.75, 0.75, 0.75]
+        np.testing.assert_allclose(
+            frame["doubt"], [0, 0.25, 0.75, 0.375, 0.375, 0.5], atol=1e-15
+        )
+        assert example.to_pandas(clear_level=0.8)["set"][1] == "{0,2}"
         assert pd.api.types.is_integer_dtype(frame["label"])
         assert frame["outlier"].dtype == bool
         assert frame["ambiguous"].dtype == bool

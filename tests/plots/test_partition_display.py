@@ -19,7 +19,7 @@ def test_arrays_are_those_of_the_partition(display, four_classes):
     partition = estimator.partition_
     np.testing.assert_array_equal(display.points, X)
     np.testing.assert_array_equal(display.labels, partition.labels)
-    np.testing.assert_array_equal(display.sets, partition.upper)
+    np.testing.assert_array_equal(display.sets, partition.verdict_sets)
     np.testing.assert_array_equal(display.is_outlier, partition.is_outlier)
     np.testing.assert_array_equal(display.is_ambiguous, partition.is_ambiguous)
     np.testing.assert_array_equal(display.centers, estimator.centers_)
@@ -31,8 +31,9 @@ def test_corners_of_hulls_are_members(display, four_classes):
     estimator, X = four_classes
     partition = estimator.partition_
     for k in range(4):
-        assert rows(display.lower_hulls[k]) <= rows(X[partition.lower[:, k]])
-        assert rows(display.upper_hulls[k]) <= rows(X[partition.upper[:, k]])
+        possible = partition.verdict_sets[:, k]
+        assert rows(display.lower_hulls[k]) <= rows(X[possible & partition.is_clear])
+        assert rows(display.upper_hulls[k]) <= rows(X[possible])
 
 
 def test_nothing_is_drawn_before_plot(display, plt):
@@ -49,13 +50,34 @@ def test_interval_dominance_leaves_more_doubt(four_classes):
     np.testing.assert_array_equal(display.sets, expected)
 
 
+def test_the_published_rule_shows_lower_and_upper_approximations(
+    four_classes, plt, legend_texts
+):
+    estimator, X = four_classes
+    partition = estimator.partition_
+    display = CredalPartitionDisplay.from_estimator(estimator, X, rule="maximum_mass")
+    np.testing.assert_array_equal(display.sets, partition.upper)
+    np.testing.assert_array_equal(display.is_outlier, ~partition.upper.any(axis=1))
+    np.testing.assert_array_equal(display.is_certain, partition.lower.any(axis=1))
+    assert "certainly in (lower approximation)" in legend_texts(display.plot().ax_)
+
+
+def test_another_level_leaves_fewer_objects_clear(four_classes):
+    estimator, X = four_classes
+    display = CredalPartitionDisplay.from_estimator(estimator, X, clear_level=0.95)
+    expected = estimator.partition_.verdicts(0.95).is_clear
+    np.testing.assert_array_equal(display.is_certain, expected)
+    assert expected.sum() < estimator.partition_.is_clear.sum()
+
+
 def test_legend_lists_clusters_and_explains_marks(display, plt, legend_texts):
     assert display.plot() is display
     assert legend_texts(display.ax_) == [
         *[f"cluster {k}" for k in range(4)],
-        "certainly in (lower approximation)",
-        "possibly in (upper approximation)",
+        "clearly in",
+        "clearly in or between",
         "between two clusters",
+        "between three or more",
         "outlier",
         "prototype",
     ]
@@ -65,12 +87,13 @@ def test_legend_lists_clusters_and_explains_marks(display, plt, legend_texts):
 
 def test_every_object_is_drawn(display, plt):
     collections = display.plot(hulls=False).ax_.collections
-    # 4 clusters; two halves and an outline; dots and rings; prototypes.
-    assert len(collections) == 4 + 3 + 2 + 1
+    # 4 clusters; two halves and an outline; hollow ones; dots and rings; prototypes.
+    assert len(collections) == 4 + 3 + 1 + 2 + 1
     drawn = [len(collection.get_offsets()) for collection in collections]
-    n_ambiguous, n_outliers = display.is_ambiguous.sum(), display.is_outlier.sum()
+    n_two = (display.sets.sum(axis=1) == 2).sum()
+    n_more, n_outliers = display.is_ambiguous.sum() - n_two, display.is_outlier.sum()
     assert sum(drawn[:4]) == display.is_certain.sum()
-    assert drawn[4:] == [*[n_ambiguous] * 3, *[n_outliers] * 2, 4]
+    assert drawn[4:] == [*[n_two] * 3, n_more, *[n_outliers] * 2, 4]
 
 
 def test_halves_have_the_colours_of_the_two_clusters(plt):
@@ -162,7 +185,8 @@ def test_one_feature_is_a_strip_of_doubt_over_intervals(rng, prototypes, plt):
     for k, (lower, upper) in enumerate(
         zip(display.lower_hulls, display.upper_hulls, strict=True)
     ):
-        members = X[estimator.partition_.lower[:, k], 0]
+        clear = estimator.partition_.lower_approximation("verdict")
+        members = X[clear[:, k], 0]
         assert lower[:, 0].tolist() == [members.min(), members.max()]
         assert upper[0, 0] <= lower[0, 0]
         assert (lower[:, 1] < 0).all()
@@ -175,8 +199,8 @@ def test_many_clusters_are_numbered_in_the_picture(rng, plt, legend_texts):
     ax = CredalPartitionDisplay.from_partition(partition, X).plot().ax_
     assert [text.get_text() for text in ax.texts] == [str(k) for k in range(40)]
     assert legend_texts(ax) == [
-        "certainly in (lower approximation)",
-        "possibly in (upper approximation)",
+        "clearly in",
+        "clearly in or between",
     ]
 
 

@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import StandardScaler
 
-from credalis import NNEVCLUS, CredalPartition, FocalSets
+from credalis import EVCLUS, NNEVCLUS, CredalPartition, FocalSets
 from credalis.datasets import make_four_class
 from credalis.dissimilarity import transform
 from credalis.plots import ShepardDisplay
@@ -279,3 +279,25 @@ def test_an_estimator_must_be_fitted_to_these_data():
         ShepardDisplay.from_estimator(SimpleNamespace(partition_=THREE), np.eye(3))
     with pytest.raises(ValueError, match=r"each of the 3 objects .* got 4 rows"):
         ShepardDisplay.from_estimator(fitted_like(THREE), np.eye(4))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning")
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+@pytest.mark.parametrize("method", [EVCLUS, NNEVCLUS])
+def test_novelty_changes_nothing(method, metric):
+    X, _ = make_four_class(60, random_state=0)
+    if metric == "precomputed":
+        X = pairwise_distances(X)
+    model = method(4, metric=metric, n_init=1, max_iter=20, random_state=0)
+    displays = [
+        ShepardDisplay.from_estimator(model.set_params(empty_set=meaning).fit(X), X)
+        for meaning in ("stress", "novelty")
+    ]
+    np.testing.assert_allclose(*(each.conflicts for each in displays), atol=1e-12)
+    assert displays[1].stress == pytest.approx(model.stress_)
+    # What is reported has other conflicts.
+    reported = ShepardDisplay.from_partition(
+        model.partition_, pairwise_distances(X), scale=model.scale_
+    )
+    assert np.abs(reported.conflicts - displays[1].conflicts).max() > 0.01

@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from credalis import CredalPartition, FocalSets
 from credalis.reproduce import EXPERIMENTS
+from credalis.reproduce._experiments import _circles, _fourclass
 from credalis.reproduce._experiments._dissimilarity import METHODS as RELATIONAL
 from credalis.reproduce._experiments._dissimilarity import resolved
 from credalis.reproduce._experiments._explanations import (
@@ -18,6 +20,8 @@ from credalis.reproduce._experiments._methods import (
     METHODS,
     attribute_setting,
     build,
+    outliers,
+    paper_parameters,
 )
 from credalis.reproduce._framework._data import SETS
 from credalis.reproduce._framework._published import published
@@ -127,3 +131,54 @@ def test_noise_distance_is_taken_from_the_matrix():
     assert resolved(squared, matrix)["delta"] == 3.0
     plain = resolved({"delta_quantile": 0.5}, matrix)
     assert plain == {"delta": 4.0, "metric": "precomputed"}
+
+
+# Defaults of the library that an experiment must not rest on.
+STATED = {
+    "EVCLUS": {"init", "empty_set", "dissimilarity_quantile", "n_init"},
+    "NNEVCLUS": {
+        "init",
+        "empty_set",
+        "dissimilarity_quantile",
+        "weight_decay",
+        "n_init",
+    },
+}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_cells_state_the_settings_of_the_paper(name, is_quick):
+    for cell in EXPERIMENTS[name].cells(is_quick):
+        parameters = cell.settings.get("parameters")
+        estimator = cell.settings.get("estimator")
+        if parameters is None or estimator not in STATED:
+            continue
+        assert parameters.keys() >= STATED[estimator], cell.name
+        assert parameters["empty_set"] == "stress"
+        assert isinstance(parameters["dissimilarity_quantile"], float)
+
+
+def test_models_that_experiments_make_themselves_state_them_too():
+    network = _circles._network("euclidean", 3, 0.01, 0).get_params()
+    assert network["init"] == "random"
+    assert network["empty_set"] == "stress"
+    assert network["weight_decay"] == 0.01
+    assert network["dissimilarity_quantile"] == 0.9
+    for parameters in (_fourclass._EVCLUS, _fourclass._NETWORK):
+        assert parameters["empty_set"] == "stress"
+        assert parameters["dissimilarity_quantile"] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "quantile"), [(2, 0.9), (4, 0.9), (5, 0.4), (15, 2 / 15), (31, 0.1)]
+)
+def test_scale_is_that_of_the_paper(n_clusters, quantile):
+    given = paper_parameters("NNEVCLUS", n_clusters)
+    assert given["dissimilarity_quantile"] == quantile
+
+
+def test_outliers_are_counted_by_the_largest_mass():
+    masses = [[0.4, 0.3, 0.3], [0.45, 0.5, 0.05], [1.0, 0.0, 0.0]]
+    partition = CredalPartition(masses, FocalSets.singletons(2, frame=False))
+    assert outliers(partition).tolist() == [True, False, True]

@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 import credalis
 from credalis import ECM, NNEVCLUS, FocalSets
 from credalis.streaming import NewClusterMonitor, ProposedCluster, StreamState
+from credalis.streaming._calibration import strangeness
 
 CENTERS = np.array([[0, 0], [8, 0], [4, 7], [12, 7], [-4, 8]], dtype=float)
 KNOWN = CENTERS[:3]
@@ -17,10 +18,20 @@ def blobs(n_samples, centers, seed):
     return make_blobs(n_samples, centers=centers, random_state=seed)[0]
 
 
-@pytest.fixture(scope="module")
-def model():
-    X = blobs(300, KNOWN, 0)
-    return NNEVCLUS(3, novelty_detector="ocsvm", n_init=1, random_state=0).fit(X)
+SETTINGS = {
+    "stress": {"empty_set": "stress", "novelty_detector": "ocsvm"},
+    "novelty": {"empty_set": "novelty"},
+    "novelty ocsvm": {"empty_set": "novelty", "novelty_detector": "ocsvm"},
+}
+
+
+def network(setting, **parameters):
+    return NNEVCLUS(3, n_init=1, **SETTINGS[setting], **parameters)
+
+
+@pytest.fixture(scope="module", params=["stress", "novelty"])
+def model(request):
+    return network(request.param, random_state=0).fit(blobs(300, KNOWN, 0))
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +111,7 @@ def test_hits_are_counted_as_they_should_be(model, calibration):
     X = blobs(400, CENTERS[:4], 3)
     for rows in np.array_split(np.arange(len(X)), 7):
         monitor.update(X[rows])
-    masses = model.predict_partition(X).outlier_mass
-    times = np.flatnonzero(masses > monitor.threshold_)
+    times = np.flatnonzero(strangeness(model, X) > monitor.threshold_)
     balls, radius = monitor.balls_, monitor.radius_
     np.testing.assert_array_equal(balls.objects, X[times])
     np.testing.assert_array_equal(balls.births, times + 1)
@@ -219,6 +229,45 @@ def test_any_model_with_mass_on_the_empty_set_is_watched(calibration):
         monitor.extend()
 
 
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_extension_takes_new_objects_for_ordinary(setting, calibration):
+    model = network(setting, random_state=0).fit(blobs(300, KNOWN, 0))
+    monitor = NewClusterMonitor(model, random_state=0).fit(calibration)
+    monitor.update(blobs(240, CENTERS[:4], 4))
+    [cluster] = monitor.propose()
+    assert cluster.size < 70
+    new, old = blobs(500, CENTERS[3:4], 5), blobs(500, KNOWN, 6)
+    assert (model.predict_partition(new).outlier_mass >= 0.5).mean() > 0.9
+    larger = monitor.extend()
+    if setting != "stress":
+        for objects in (new, old):
+            flagged = larger.predict_partition(objects).outlier_mass >= 0.5
+            assert flagged.mean() < 0.05
+    far = 40 * np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
+    assert (larger.predict_partition(far).outlier_mass > 0.5).all()
+    # The larger model can be watched in turn.
+    again = NewClusterMonitor(larger, random_state=0).fit(blobs(600, CENTERS[:4], 7))
+    assert not again.update(blobs(1000, CENTERS[:4], 8)).alarm
+    assert again.update(blobs(500, CENTERS, 9)).alarm
+
+
+def test_ties_of_the_mass_on_the_empty_set_are_broken(calibration):
+    # With few training objects many new ones are beyond all of them in rank.
+    model = network("novelty", outlier_rate=0.5, random_state=0).fit(
+        blobs(40, KNOWN, 0)
+    )
+    masses = model.predict_partition(calibration).outlier_mass
+    assert len(np.unique(masses)) < 0.2 * len(masses)
+    scores = strangeness(model, calibration)
+    assert len(np.unique(np.sort(scores)[300:])) == 300
+    # The scores order the objects as the masses do, where these differ.
+    assert (np.diff(masses[np.argsort(scores)]) >= 0).all()
+    monitor = NewClusterMonitor(model, rejection_rate=0.05, random_state=0)
+    monitor.fit(calibration)
+    state = monitor.update(blobs(4000, KNOWN, 3))
+    assert 0.02 < state.n_rejected / state.n_seen < 0.09
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -246,7 +295,7 @@ def test_model_that_cannot_be_watched_is_refused(calibration):
     X = blobs(60, KNOWN, 0)
     with pytest.raises(NotFittedError):
         NewClusterMonitor(NNEVCLUS(3)).fit(calibration)
-    plain = NNEVCLUS(3, n_init=1, random_state=0).fit(X)
+    plain = NNEVCLUS(3, empty_set="stress", n_init=1, random_state=0).fit(X)
     with pytest.raises(ValueError, match="novelty_detector"):
         NewClusterMonitor(plain).fit(calibration)
     closed = ECM(3, focal_sets=FocalSets.singletons(3, empty=False)).fit(X)

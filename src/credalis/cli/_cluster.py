@@ -22,6 +22,7 @@ from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
     checked_fields,
+    clear_level_option,
     column_options,
     data_argument,
     debug_option,
@@ -42,6 +43,7 @@ from credalis.cli._shared._outputs import (
 from credalis.cli._shared._side_information import read_side_information
 from credalis.cli._shared._tally import Tally
 from credalis.cluster import BaseCredalClusterer, named_estimators
+from credalis.partition import CLEAR_LEVEL
 from credalis.tables import output_format
 from credalis.tabular import TabularModel
 
@@ -109,6 +111,15 @@ _side_options = together(
     multiple=True,
     help="A parameter of the method. Can be repeated.",
 )
+@click.option(
+    "--outlier-rate",
+    type=float,
+    metavar="P",
+    help="Share of ordinary rows that may be called outliers, as in 0.05: the "
+    "parameter outlier_rate of the methods that calibrate ∅.  [default: that of the "
+    "method]",
+)
+@clear_level_option(f"{CLEAR_LEVEL:g}")
 @_output_options
 @column_options
 @_side_options
@@ -131,6 +142,7 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
         has_table_on_stdout=options["output"] == "-",
     )
     fields = checked_fields(options["fields"])
+    clear_level = options["clear_level"] or CLEAR_LEVEL
     _check_options(data, options)
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
@@ -138,6 +150,7 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
             options["method"],
             options["parameters"],
             precomputed=table_options.precomputed,
+            outlier_rate=options["outlier_rate"],
             seed=options["seed"],
             n_jobs=options["n_jobs"],
             verbose=console.shows_progress,
@@ -146,9 +159,11 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
         table = load_data(data, table_options, console)
         reasons = _fit(estimator, table, options, console)
         stop_if_asked()
-        facts = _facts(estimator, table, data, reasons)
+        facts = _facts(estimator, table, data, reasons, clear_level)
         if options["output"]:
-            write_memberships(options["output"], table, estimator.partition_, fields)
+            write_memberships(
+                options["output"], table, estimator.partition_, fields, clear_level
+            )
         if options["model"]:
             model = TabularModel(table.prepared.preparation, estimator, facts)
             with naming_errors(options["model"]):
@@ -161,6 +176,7 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
                 options["report"],
                 command,
                 is_precomputed=table_options.precomputed,
+                clear_level=clear_level,
             )
     _show(console, estimator, facts, options, time.perf_counter() - start)
 
@@ -245,11 +261,15 @@ def _fit(
 
 
 def _facts(
-    estimator: BaseCredalClusterer, table: Data, path: str, reasons: dict[str, Any]
+    estimator: BaseCredalClusterer,
+    table: Data,
+    path: str,
+    reasons: dict[str, Any],
+    clear_level: float,
 ) -> dict[str, Any]:
     """Plain numbers about the result."""
     partition = estimator.partition_
-    tally = Tally(partition.n_clusters).add(partition, table.n_dropped)
+    tally = Tally(partition.n_clusters, clear_level).add(partition, table.n_dropped)
     return {
         "table": "standard input" if path == "-" else basename(path.rstrip("/")),
         "id": table.id_column,
@@ -281,7 +301,7 @@ def _show(
         "warnings": console.warnings,
         "seconds": round(seconds, 3),
     }
-    lines = [estimator.partition_.summary()]
+    lines = [estimator.partition_.summary(clear_level=facts["clear_level"])]
     what = {"output": "memberships", "model": "model", "report": "report"}
     files = {name: path for name, path in written.items() if path != "-"}
     if files:

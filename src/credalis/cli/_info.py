@@ -74,10 +74,22 @@ def _method(estimator: BaseCredalClusterer) -> dict[str, Any]:
         "method": type(estimator).__name__,
         "parameters": changed,
         "features": int(estimator.n_features_in_),
+        "training_rows": _training_rows(estimator),
         "loss": float(estimator.loss_),
         "iterations": int(estimator.n_iter_),
         **_sets(estimator.focal_sets_),
     }
+
+
+def _training_rows(estimator: BaseCredalClusterer) -> dict[str, int]:
+    """How many rows of the training data are in the file, by what they serve for."""
+    detector = getattr(getattr(estimator, "novelty_", None), "detector", None)
+    kept = {
+        "novelty": getattr(getattr(estimator, "reference_", None), "points", None),
+        "the novelty detector": getattr(detector, "support_vectors", None),
+        "the masses of new rows": getattr(estimator, "points_", None),
+    }
+    return {use: len(rows) for use, rows in kept.items() if rows is not None}
 
 
 def _sets(focal_sets: Any) -> dict[str, Any]:
@@ -101,6 +113,8 @@ def _text(values: dict[str, Any]) -> str:
         lines.append(
             ("fit", f"loss {values['loss']:.4g}, {values['iterations']} iterations")
         )
+        for use, n_rows in values["training_rows"].items():
+            lines.append(("rows kept", f"{n_rows} of the training data, for {use}"))
     if "columns" in values:
         lines += _column_lines(values["columns"])
     if values.get("fit"):
@@ -109,8 +123,7 @@ def _text(values: dict[str, Any]) -> str:
             (
                 "fitted to",
                 f"{fit['table']}: {fit['rows']} rows ({fit['dropped']} left out), "
-                f"{fit['clear']} clear, {fit['ambiguous']} ambiguous, "
-                f"{fit['outliers']} outliers",
+                f"{_words(fit)}",
             )
         )
     if "rows" in values:
@@ -123,6 +136,18 @@ def _text(values: dict[str, Any]) -> str:
             ("focal sets", f"{len(names)}: {' '.join(names[:_MAX_SETS_SHOWN])}{more}")
         )
     return "\n".join(f"{name:<13} {value}" for name, value in lines)
+
+
+def _words(fit: dict[str, Any]) -> str:
+    """How many rows are clear, between clusters and outliers."""
+    between, level = "between", f"; clear from {fit.get('clear_level')}"
+    # Files of the first version counted by the largest mass.
+    if "clear_level" not in fit:
+        between, level = "ambiguous", "; by the largest mass"
+    return (
+        f"{fit['clear']} clear, {fit['ambiguous']} {between}, "
+        f"{fit['outliers']} outliers{level}"
+    )
 
 
 def _column_lines(columns: dict[str, Any]) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
     checked_fields,
+    clear_level_option,
     debug_option,
     examples,
     fields_option,
@@ -27,6 +28,7 @@ from credalis.cli._shared._outputs import check_outputs
 from credalis.cli._shared._tally import Tally
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
+from credalis.partition import CLEAR_LEVEL
 from credalis.tables import Table, output_format, write_table
 from credalis.tabular import (
     MISSING,
@@ -61,6 +63,7 @@ from credalis.tabular import (
     type=click.Choice(MISSING),
     help="What to do with missing values.  [default: as in the fit]",
 )
+@clear_level_option(f"as in the fit, else {CLEAR_LEVEL:g}")
 @file_options
 @json_option
 @quiet_option
@@ -97,7 +100,10 @@ def predict(model: str, data: str, **options: Any) -> None:
         scorer = (
             saved if isinstance(saved, TabularModel) else _tabular_model(saved, table)
         )
-        scoring = _Scoring(scorer, table, id_column, table_options.missing, console)
+        level = options["clear_level"] or scorer.facts.get("clear_level", CLEAR_LEVEL)
+        scoring = _Scoring(
+            scorer, table, id_column, table_options.missing, level, console
+        )
         scoring.write(output, fields)
     stop_if_asked()
     text = scoring.tally.text()
@@ -124,6 +130,8 @@ class _Scoring:
         Column that identifies them.
     missing : str or None
         Treatment of missing values, None as in the fit.
+    clear_level : float
+        What "clear" asks for.
     console : Console
         Where to say what is odd.
     """
@@ -134,9 +142,10 @@ class _Scoring:
         table: Table,
         id_column: str | None,
         missing: str | None,
+        clear_level: float,
         console: Console,
     ) -> None:
-        self.tally = Tally(model.focal_sets.n_clusters)
+        self.tally = Tally(model.focal_sets.n_clusters, clear_level)
         self._model = model
         self._table = table
         self._id_column = id_column
@@ -149,9 +158,9 @@ class _Scoring:
         self._model.preparation.check_table(self._table.name, self._table.columns)
         if not self._model.estimator._detects_novelties:
             self._console.note(
-                "the model has no novelty detector: rows unlike any that it was "
+                "the model does not look for novelty: rows unlike any that it was "
                 "fitted to may still be assigned to a cluster (to detect them, fit "
-                "with --param novelty_detector=ocsvm)"
+                "with --param empty_set=novelty)"
             )
         key = pa.field("row", pa.int64())
         if self._id_column is not None:
@@ -177,7 +186,9 @@ class _Scoring:
             start = self.tally.n_rows
             rows = pa.array(np.arange(start, start + batch.num_rows))
             keys = batch.column(self._id_column) if others else rows
-            yield membership_batch(schema, partition, keys, features.is_kept)
+            yield membership_batch(
+                schema, partition, keys, features.is_kept, self.tally.clear_level
+            )
             n_unknown += features.n_unknown
             self.tally.add(partition, int((~features.is_kept).sum()))
             self._console.progress(f"{self.tally.n_rows} rows ")

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from credalis.partition import CredalPartition
+
 # A parameter that sets a scale, the value at which it depends on the data and on the
 # number of clusters, and the fitted attribute that holds what it then was.
 _SCALES = (
@@ -55,6 +57,21 @@ class Clusterer:
         for name in self.prefix.split("__")[:-1]:
             estimator = estimator[name]
         return estimator
+
+    def training_partition(self, estimator: Any, X: Any) -> CredalPartition:
+        """The partition of X that the clusterer of a fitted estimator was trained to.
+
+        What is reported differs where ∅ stands for novelty: the normalised masses of
+        an object that nearly all training left on ∅ may be certain of a cluster.
+        """
+        inner = self.inside(estimator)
+        if not hasattr(inner, "reference_"):
+            return inner.partition_
+        while hasattr(estimator, "steps"):
+            if len(estimator.steps) > 1:
+                X = estimator[:-1].transform(X)
+            estimator = estimator[-1]
+        return CredalPartition(inner._training_masses(X), inner.focal_sets_)
 
     @property
     def name(self) -> str:

@@ -1,15 +1,15 @@
 """Which δ0: the quantile of the dissimilarities whose partitions are most stable."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
-from credalis._checks import check_n_jobs, check_number, check_seed
+from credalis._checks import check_n_jobs, check_number
 from credalis.model_selection._criteria import most_telling
-from credalis.model_selection._fits import checked_task, draw_resamples, sweep
+from credalis.model_selection._fits import checked_task, distinct, draw_resamples, sweep
 from credalis.model_selection._selection import Selection
 
 # Beyond, φ makes nearly all pairs of objects alike, and the trivial partitions (all
@@ -38,6 +38,9 @@ def select_dissimilarity_quantile(
     as outliers have no stress at all. Instead, fits to random parts of the rows should
     agree on the rows they share about which objects are certainly together, an
     agreement that is 0 for both trivial partitions (see `select_n_clusters`).
+
+    With ``empty_set="novelty"`` these are the masses that were trained, not those with
+    ∅ as novelty that are reported: δ0 acts on the former.
 
     Of the quantiles whose stability is less than 0.02 below the best, that with the
     smallest average nonspecificity is suggested: it says most about the objects.
@@ -73,7 +76,8 @@ def select_dissimilarity_quantile(
     >>> selection.best
     0.5
     """
-    values = _checked_quantiles(quantiles)
+    check = partial(check_number, "quantiles", at_least=_LOWEST, at_most=_HIGHEST)
+    values = distinct("quantiles", quantiles, check)
     given = {
         "partial_labels": partial_labels,
         "must_link": must_link,
@@ -86,11 +90,9 @@ def select_dissimilarity_quantile(
             "estimator must have dissimilarity_scale=None, which would take the place "
             f"of the quantile, got {clusterer.parameters['dissimilarity_scale']!r}"
         )
-    check_seed("random_state", random_state)
     check_n_jobs(n_jobs)
-    rng = check_random_state(random_state)
     seed, resamples = draw_resamples(
-        information.n_samples, n_resamples, resample_share, rng
+        information.n_samples, n_resamples, resample_share, random_state
     )
     fits = sweep(
         [clusterer.with_parameters(dissimilarity_quantile=q) for q in values],
@@ -100,7 +102,7 @@ def select_dissimilarity_quantile(
         resamples=resamples,
         n_jobs=n_jobs,
     )
-    partitions = [each.partition_ for each in fits.clusterers]
+    partitions = fits.partitions
     nonspecificity = np.array([each.average_nonspecificity for each in partitions])
     vote = most_telling(np.array(values), fits.stability, nonspecificity)
     which = "No quantile" if vote.value is None else f"The quantile {vote.value:g}"
@@ -119,18 +121,3 @@ def select_dissimilarity_quantile(
         fixed_params={},
         estimators=dict(zip(values, fits.estimators, strict=True)),
     )
-
-
-def _checked_quantiles(quantiles: Iterable[float]) -> list[float]:
-    """Increasing distinct quantiles, or a ValueError."""
-    if isinstance(quantiles, str) or not isinstance(quantiles, Iterable):
-        raise ValueError(f"quantiles must be an iterable of numbers, got {quantiles!r}")
-    listed = [
-        check_number("quantiles", q, at_least=_LOWEST, at_most=_HIGHEST)
-        for q in quantiles
-    ]
-    if len(set(listed)) < max(2, len(listed)):
-        raise ValueError(
-            f"quantiles must hold two or more different numbers, got {listed}"
-        )
-    return sorted(listed)

@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.network._detector import KernelScores, NoveltyScorer
 from credalis.network._model import CredalNetwork
+from credalis.network._onnx_graph import OnnxGraph
+from credalis.network._onnx_novelty import neighbor_scores, softplus, with_novelty
 
 Array = NDArray[np.floating]
 
@@ -16,58 +19,9 @@ Array = NDArray[np.floating]
 OPSET = 17
 _FORMAT = 8
 
-# Plausibilities that differ by so many units in the last place count as equal.
-_TIE_UNITS = 16
-
-
-class OnnxGraph:
-    """Nodes and constants of a graph in the making, all of one floating-point type."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype)
-        self.nodes: list[Any] = []
-        self.initializers: list[Any] = []
-        self._n_names = 0
-
-    def add(
-        self, operator: str, *inputs: str, name: str = "", **attributes: Any
-    ) -> str:
-        """Append a node with one output, and return the name of that."""
-        from onnx import helper
-
-        name = name or self._name(operator)
-        self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
-        return name
-
-    def constant(self, values: Any) -> str:
-        """The name of an array; integers stay integers."""
-        from onnx import numpy_helper
-
-        values = np.asarray(values)
-        if values.dtype.kind != "i":
-            values = values.astype(self.dtype)
-        name = self._name("constant")
-        self.initializers.append(numpy_helper.from_array(values, name))
-        return name
-
-    def insert(self, graph: Any, source: str) -> str:
-        """All of another graph with one input and one output, fed from ``source``."""
-        from onnx import compose
-
-        prefix = self._name("module") + "/"
-        graph = compose.add_prefix_graph(graph, prefix)
-        given, made = graph.input[0].name, graph.output[0].name
-        for node in graph.node:
-            for position, name in enumerate(node.input):
-                if name == given:
-                    node.input[position] = source
-        self.nodes += graph.node
-        self.initializers += graph.initializer
-        return made
-
-    def _name(self, kind: str) -> str:
-        self._n_names += 1
-        return f"{kind}{self._n_names}"
+# Plausibilities that differ by this share, or by so many units in the last place, count
+# as equal; the share is that of a partition.
+_TIE_SHARE, _TIE_UNITS = 1e-12, 16
 
 
 def onnx_model(
@@ -78,6 +32,9 @@ def onnx_model(
     input_shape: tuple[int, ...],
     steps: list[tuple[str, Array]],
     novelty: NoveltyScorer | None,
+    reference: NeighborNovelty | Calibration | None,
+    compares_inputs: bool,
+    outlier_rate: float,
     dtype: Any,
 ) -> Any:
     """A model from attributes to masses, plausibilities and labels.
@@ -96,6 +53,13 @@ def onnx_model(
         Operators with their second operand that turn attributes into inputs.
     novelty : NoveltyScorer or None
         The detector.
+    reference : NeighborNovelty, Calibration or None
+        What the reported mass on ∅ comes from: distances to training objects, or the
+        scores of the detector; None if it is that of the network.
+    compares_inputs : bool
+        Whether distances to training objects are those of inputs, not of attributes.
+    outlier_rate : float
+        The p-value at which half of the mass is on ∅, with a reference.
     dtype : type
         Of all numbers.
 
@@ -110,6 +74,7 @@ def onnx_model(
     rows = "X"
     if len(input_shape) > 1:
         rows = graph.add("Flatten", rows)
+    attributes = rows
     for operator, values in steps:
         rows = graph.add(operator, rows, graph.constant(values))
     masses = graph.add("Softmax", _outputs(graph, network, parameters, rows), axis=1)
@@ -121,6 +86,18 @@ def onnx_model(
     if novelty is not None:
         scores = _scores(graph, novelty, rows)
         masses = _coupled(graph, network, parameters[-2:], masses, scores)
+    if isinstance(reference, NeighborNovelty):
+        places = rows if compares_inputs else attributes
+        strangeness = neighbor_scores(graph, reference, places)
+        calibration = reference.calibration
+        masses = with_novelty(
+            graph, masses, strangeness, calibration, outlier_rate, focal_sets
+        )
+    elif reference is not None:
+        strangeness = graph.add("Neg", scores)
+        masses = with_novelty(
+            graph, masses, strangeness, reference, outlier_rate, focal_sets
+        )
     _results(graph, masses, focal_sets)
     n_sets, n_clusters = focal_sets.membership.shape
     made = helper.make_graph(
@@ -194,10 +171,7 @@ def _coupled(
     signals = graph.add("Mul", scores, graph.constant(coefficients[1]))
     signals = graph.add("Add", signals, graph.constant(coefficients[0]))
     one = graph.constant(1.0)
-    # log(1 + exp(s)) as max(s, 0) + log(1 + exp(-|s|)): no overflow on either side.
-    tail = graph.add("Exp", graph.add("Neg", graph.add("Abs", signals)))
-    tail = graph.add("Log", graph.add("Add", tail, one))
-    eta = graph.add("Add", graph.add("Relu", signals), tail)
+    eta = softplus(graph, signals)
     divisor = graph.add("Add", eta, one)
     numerator = one if network.link == "reference" else eta
     weights = graph.add("Div", numerator, divisor)
@@ -214,8 +188,10 @@ def _results(graph: OnnxGraph, masses: str, focal_sets: FocalSets) -> None:
     plausibility = graph.add("MatMul", masses, members, name="plausibility")
     largest = graph.add("ReduceMax", plausibility, axes=[1], keepdims=1)
     # Ties up to rounding go to the lowest number, as in a partition.
-    nearly = graph.constant(1 - _TIE_UNITS * np.finfo(graph.dtype).eps)
-    largest = graph.add("Mul", largest, nearly)
+    share = max(_TIE_SHARE, _TIE_UNITS * np.finfo(graph.dtype).eps)
+    # Not a product with 1 - share, which onnxruntime takes for 1 and leaves out.
+    margin = graph.add("Mul", largest, graph.constant(share))
+    largest = graph.add("Sub", largest, margin)
     is_largest = graph.add("GreaterOrEqual", plausibility, largest)
     chosen = graph.add("Cast", is_largest, to=1)
     graph.add("ArgMax", chosen, axis=1, keepdims=0, name="label")

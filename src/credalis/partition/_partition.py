@@ -21,13 +21,20 @@ from credalis.belief._focal_sets import check_permutation
 from credalis.belief._transforms import nonempty_mass
 from credalis.exceptions import InvalidMassError
 from credalis.partition import _classical, _presentation
+from credalis.partition._verdicts import (
+    CLEAR_LEVEL,
+    OUTLIER_MASS,
+    Verdicts,
+    check_clear_level,
+    verdicts,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
 HARD_RULES = ("plausibility", "belief", "pignistic")
-SET_RULES = ("maximum_mass", "interval_dominance")
+SET_RULES = ("maximum_mass", "interval_dominance", "verdict")
 
 # Sums in another order differ by rounding where they are equal on paper.
 _ROUNDING = 1e-12
@@ -77,8 +84,10 @@ class CredalPartition:
            [1. , 1. ]])
     >>> partition.labels
     array([0, 0, 1, 0])
-    >>> partition.is_ambiguous
-    array([False, False, False,  True])
+    >>> partition.is_clear
+    array([ True, False,  True, False])
+    >>> partition.set_names("verdict")
+    ['{0}', 'Ω', '{1}', 'Ω']
     """
 
     masses: NDArray[np.float64]
@@ -168,13 +177,47 @@ class CredalPartition:
 
     @cached_property
     def is_outlier(self) -> NDArray[np.bool_]:
-        """Whether the largest mass of an object is on ∅, shape (n_samples,)."""
-        return read_only(self.focal_sets.cardinality[self.maximum_mass_index] == 0)
+        """Whether m(∅) of an object is at least one half, shape (n_samples,).
+
+        Nothing is an outlier where ∅ is not among the focal sets.
+        """
+        return read_only(self.outlier_mass >= OUTLIER_MASS)
+
+    @property
+    def is_clear(self) -> NDArray[np.bool_]:
+        """Whether an object is no outlier and clearly in one cluster, (n_samples,).
+
+        The belief in this cluster, divided by 1 - m(∅), is at least 0.7; see `verdicts`
+        for another level.
+        """
+        return self._verdicts.is_clear
+
+    @property
+    def is_ambiguous(self) -> NDArray[np.bool_]:
+        """Whether an object lies between clusters: neither clear nor an outlier."""
+        return self._verdicts.is_between
 
     @cached_property
-    def is_ambiguous(self) -> NDArray[np.bool_]:
-        """Whether the largest mass of an object is on two clusters or more."""
-        return read_only(self.focal_sets.cardinality[self.maximum_mass_index] > 1)
+    def between_sets(self) -> NDArray[np.bool_]:
+        """Clusters that an object lies between, shape (n_samples, n_clusters).
+
+        Those at least half as plausible as the most plausible one, and at least the
+        two most plausible; none for objects that are clear or outliers.
+        """
+        return read_only(self._verdicts.between_sets)
+
+    @property
+    def verdict_sets(self) -> NDArray[np.bool_]:
+        """Clusters an object is clearly in or between, (n_samples, n_clusters).
+
+        One for a clear object, two or more for one between clusters, none for an
+        outlier.
+        """
+        return self._verdicts.sets
+
+    @cached_property
+    def _verdicts(self) -> Verdicts:
+        return self._computed_verdicts(CLEAR_LEVEL)
 
     @cached_property
     def nonspecificity(self) -> NDArray[np.float64]:
@@ -208,12 +251,13 @@ class CredalPartition:
 
     @cached_property
     def doubt(self) -> NDArray[np.float64]:
-        """One minus the largest belief in a single cluster, in [0, 1].
+        """The larger of m(∅) and one minus the largest pignistic probability.
 
-        0: certainly in one cluster. 1: nothing speaks for a single cluster, because
-        the object lies between clusters or outside of all.
+        0: certainly in one cluster. 1 - 1/k: halfway between k clusters. 1: in none of
+        them. Sorted by it, objects with a wrong label come late.
         """
-        return read_only(np.clip(1.0 - self.belief.max(axis=1), 0.0, 1.0))
+        unsure = 1.0 - self.pignistic.max(axis=1)
+        return read_only(np.clip(np.maximum(unsure, self.outlier_mass), 0.0, 1.0))
 
     @cached_property
     def cluster_similarity(self) -> NDArray[np.float64]:
@@ -281,8 +325,9 @@ class CredalPartition:
 
         Parameters
         ----------
-        rule : {"maximum_mass", "interval_dominance"}, default="maximum_mass"
-            How an object gets its set of clusters.
+        rule : str, default="maximum_mass"
+            How an object gets its set of clusters: "maximum_mass",
+            "interval_dominance", or "verdict", by which clear objects have one.
         """
         sets = self._sets(rule)
         return sets & (sets.sum(axis=1, keepdims=True) == 1)
@@ -290,6 +335,58 @@ class CredalPartition:
     def upper_approximation(self, rule: str = "maximum_mass") -> NDArray[np.bool_]:
         """Objects whose set contains the cluster, as (n_samples, n_clusters)."""
         return self._sets(rule).copy()
+
+    def verdicts(self, clear_level: float = CLEAR_LEVEL) -> Verdicts:
+        """One word for each object: outlier, clear or between.
+
+        They are decided in this order: an outlier has m(∅) >= 1/2; of the others, an
+        object is clear if its belief in one cluster, divided by 1 - m(∅), reaches
+        `clear_level`; all others lie between clusters.
+
+        Parameters
+        ----------
+        clear_level : float, default=0.7
+            Above 2/3, so that no other cluster is half as plausible as that of a clear
+            object, and at most 1.
+
+        Returns
+        -------
+        Verdicts
+            Arrays ``is_outlier``, ``is_clear``, ``is_between``, of which just one is
+            True for an object, and ``sets``, the clusters it is clearly in or between.
+
+        Examples
+        --------
+        >>> from credalis import CredalPartition
+        >>> partition = CredalPartition.from_fuzzy([[0.95, 0.05], [0.75, 0.25]])
+        >>> partition.verdicts()
+        Verdicts(2 clear, 0 between, 0 outliers at clear_level=0.7)
+        >>> partition.verdicts(clear_level=0.9).is_between
+        array([False,  True])
+        """
+        level = check_clear_level(clear_level)
+        if level == CLEAR_LEVEL:
+            return self._verdicts
+        return self._computed_verdicts(level)
+
+    def _computed_verdicts(self, level: float) -> Verdicts:
+        """Some rows at a time, as in `_column_by_row`."""
+        flags = np.empty((3, self.n_samples), dtype=bool)
+        sets = np.empty((self.n_samples, self.n_clusters), dtype=bool)
+        for start in range(0, self.n_samples, _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            masses = self.masses[rows]
+            found = verdicts(
+                belief.belief(masses, self.focal_sets),
+                belief.contour(masses, self.focal_sets),
+                belief.empty_mass(masses, self.focal_sets),
+                nonempty_mass(masses, self.focal_sets),
+                level,
+            )
+            flags[:, rows] = found.is_outlier, found.is_clear, found.is_between
+            sets[rows] = found.sets
+        is_outlier, is_clear, is_between = read_only(flags)
+        return Verdicts(is_outlier, is_clear, is_between, read_only(sets), level)
 
     def decide(
         self, rule: str = "plausibility", *, outlier: int | None = None
@@ -302,6 +399,8 @@ class CredalPartition:
             "plausibility", "belief" or "pignistic": the cluster that maximises it
             (ties go to the lowest number). "maximum_mass": the focal set of largest
             mass. "interval_dominance": the clusters that no other dominates.
+            "verdict": the cluster an object is clearly in, or those it lies between;
+            none for an outlier.
         outlier : int, default=None
             Label for the objects of `is_outlier`, usually -1. None: they get the
             cluster the rule says. For hard decisions only.
@@ -447,37 +546,56 @@ class CredalPartition:
         )
 
     def _repr_html_(self) -> str:
-        return _presentation.html(self)
+        return _presentation.html(self, self._verdicts)
 
-    def summary(self) -> str:
-        """Text about the clusters, the ambiguous objects and the outliers."""
-        return _presentation.summary(self)
+    def summary(self, *, clear_level: float = CLEAR_LEVEL) -> str:
+        """Text about the clusters: objects that are clear, between them, or outliers.
 
-    def to_pandas(self, index: Any = None) -> "pd.DataFrame":
+        Parameters
+        ----------
+        clear_level : float, default=0.7
+            As in `verdicts`.
+        """
+        return _presentation.summary(self, self.verdicts(clear_level))
+
+    def to_pandas(
+        self, index: Any = None, *, clear_level: float = CLEAR_LEVEL
+    ) -> "pd.DataFrame":
         """Table with one row per object.
 
-        Columns: ``label``, ``set`` (of maximal mass), ``outlier``, ``ambiguous``,
-        ``doubt``, then ``pl {k}`` for the plausibilities and ``m A`` for the masses.
+        Columns: ``label``; ``set``, the cluster that the object is clearly in or those
+        it lies between, ∅ for an outlier; ``outlier``; ``ambiguous``, whether it lies
+        between clusters; ``doubt``; then ``pl {k}`` for the plausibilities and ``m A``
+        for the masses.
 
         Parameters
         ----------
         index : array-like, default=None
             Names of the objects.
+        clear_level : float, default=0.7
+            As in `verdicts`.
         """
-        return _presentation.to_pandas(self, index)
+        return _presentation.to_pandas(self, index, self.verdicts(clear_level))
 
-    def to_polars(self) -> "pl.DataFrame":
+    def to_polars(self, *, clear_level: float = CLEAR_LEVEL) -> "pl.DataFrame":
         """Table with one row per object; columns as in `to_pandas`."""
-        return _presentation.to_polars(self)
+        return _presentation.to_polars(self, self.verdicts(clear_level))
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write arrays and JSON to one file; it appears whole or not at all."""
-        _archive.save(self, path)
+    def save(
+        self, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> None:
+        """Write arrays and JSON to one file; it appears whole or not at all.
+
+        A key of at least 16 bytes signs the file.
+        """
+        _archive.save(self, path, key=key)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> "CredalPartition":
-        """Read a file written by `save`."""
-        return _archive.load(path, expected=cls)
+    def load(
+        cls, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> "CredalPartition":
+        """Read a file written by `save`, with a key only one that it has signed."""
+        return _archive.load(path, expected=cls, key=key)
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores."""

@@ -1,5 +1,6 @@
 """A credal partition as text, as HTML and as a table."""
 
+from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -13,81 +14,156 @@ if TYPE_CHECKING:
     import polars as pl
 
     from credalis.partition._partition import CredalPartition
+    from credalis.partition._verdicts import Verdicts
 
 # More rows than this are counted, not listed.
 _MAX_CLUSTERS_SHOWN = 30
 _MAX_SETS_SHOWN = 5
+# Rows looked at together.
+_PIECE = 1000
 
 
-def summary(partition: "CredalPartition") -> str:
-    """Text about the clusters, the ambiguous objects and the outliers."""
+def summary(partition: "CredalPartition", verdicts: "Verdicts") -> str:
+    """Text about the clusters: objects that are clear, between them, or outliers."""
     lines = [
         f"Credal partition of {partition.n_samples} objects in "
         f"{partition.n_clusters} clusters ({len(partition.focal_sets)} focal sets)",
         "",
-        *text_table(_CLUSTER_HEADER, _cluster_rows(partition)),
+        *text_table(CLUSTER_HEADER, _cluster_rows(partition, verdicts)),
         "",
-        f"clear objects      {_share(_is_clear(partition))}",
-        f"ambiguous objects  {_share(partition.is_ambiguous)}"
-        f"{_largest_sets(partition)}",
-        f"outliers           {_share(partition.is_outlier)}",
-        f"nonspecificity     {partition.average_nonspecificity:.3f}"
+        *word_lines(_counts(verdicts), verdicts.clear_level, _largest_sets(verdicts)),
+        f"nonspecificity  {partition.average_nonspecificity:.3f}"
         "  (0 precise, 1 nothing is known)",
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *silences(partition)])
 
 
-def html(partition: "CredalPartition") -> str:
+def html(partition: "CredalPartition", verdicts: "Verdicts") -> str:
     """A small table for notebooks."""
+    counts = _counts(verdicts)
+    n_clear, n_between, n_outliers = (_share(each, sum(counts)) for each in counts)
+    said = "".join(f"<p>{escape(line)}</p>" for line in silences(partition))
     return (
         "<div class='credalis-partition'>"
         f"<p><b>Credal partition</b> of {partition.n_samples} objects in "
         f"{partition.n_clusters} clusters</p>"
-        f"{html_table(_CLUSTER_HEADER, _cluster_rows(partition))}"
-        f"<p>clear {_share(_is_clear(partition))}, "
-        f"ambiguous {_share(partition.is_ambiguous)}, "
-        f"outliers {_share(partition.is_outlier)}, "
-        f"nonspecificity {partition.average_nonspecificity:.3f}</p></div>"
+        f"{html_table(CLUSTER_HEADER, _cluster_rows(partition, verdicts))}"
+        f"<p>clear {n_clear}, between {n_between}, outliers {n_outliers}, "
+        f"nonspecificity {partition.average_nonspecificity:.3f}</p>{said}</div>"
     )
+
+
+def word_lines(
+    counts: tuple[int, int, int], clear_level: float, sets: str = "", n_rows: int = 0
+) -> list[str]:
+    """Three lines about clear objects, those between clusters, and outliers.
+
+    Parameters
+    ----------
+    counts : tuple of three int
+        How many there are of each.
+    clear_level : float
+        What "clear" asked for.
+    sets : str, default=""
+        What to say about the sets that objects are between.
+    n_rows : int, default=0
+        What the shares are of, if it is more than all of them together.
+    """
+    total = max(n_rows, sum(counts))
+    n_clear, n_between, n_outliers = (_share(count, total) for count in counts)
+    return [
+        f"clear           {n_clear}  (belief in one cluster at least {clear_level:g})",
+        f"between         {n_between}{sets}",
+        f"outliers        {n_outliers}  (at least half of the mass on ∅)",
+    ]
+
+
+def silences(partition: "CredalPartition") -> list[str]:
+    """What the masses cannot say, in sentences: outliers, or any doubt."""
+    if partition.n_samples == 0:
+        return []
+    return silence_lines(
+        has_empty_mass=bool(partition.outlier_mass.any()), is_hard=is_hard(partition)
+    )
+
+
+def silence_lines(*, has_empty_mass: bool, is_hard: bool) -> list[str]:
+    """The sentences of `silences`."""
+    lines = []
+    if not has_empty_mass:
+        lines.append("No mass is on ∅: this result says nothing about outliers.")
+    if is_hard:
+        lines.append(
+            "All mass of an object is on one cluster or on ∅: no doubt is expressed."
+        )
+    return lines
+
+
+def is_hard(partition: "CredalPartition") -> bool:
+    """Whether all masses are 0 or 1, with none on sets of clusters."""
+    is_larger = partition.focal_sets.cardinality > 1
+    # Piece by piece: most partitions are not, and the first piece shows it.
+    for start in range(0, partition.n_samples, _PIECE):
+        masses = partition.masses[start : start + _PIECE]
+        if masses[:, is_larger].any() or ((masses > 0) & (masses < 1)).any():
+            return False
+    return True
 
 
 def set_names(sets: NDArray[np.bool_]) -> list[str]:
     """Names of the rows of a boolean (n_samples, n_clusters) matrix."""
-    # Few sets are named many times; the bytes of a row are a quick key to its name.
-    packed = np.packbits(sets, axis=1)
-    keys = packed.view(f"V{packed.shape[1]}").ravel().tolist()
-    names = {
-        key: subset_name(tuple(sets[i].nonzero()[0].tolist()), sets.shape[1])
-        for key, i in dict(zip(keys, range(len(keys)), strict=True)).items()
-    }
+    keys, subsets = _keys(sets)
+    names = {key: subset_name(subset, sets.shape[1]) for key, subset in subsets.items()}
     return [names[key] for key in keys]
 
 
-def to_pandas(partition: "CredalPartition", index: Any) -> "pd.DataFrame":
+def set_counts(sets: NDArray[np.bool_]) -> list[tuple[tuple[int, ...], int]]:
+    """The distinct rows as sets and how often they occur, the most frequent first."""
+    keys, subsets = _keys(sets)
+    return sorted(
+        ((subsets[key], count) for key, count in Counter(keys).items()),
+        key=lambda pair: (-pair[1], len(pair[0]), pair[0]),
+    )
+
+
+def _keys(sets: NDArray[np.bool_]) -> tuple[list[bytes], dict[bytes, tuple[int, ...]]]:
+    """A key for each row, and the set of each key.
+
+    Few sets occur many times; the bytes of a row are a quick key.
+    """
+    packed = np.packbits(sets, axis=1)
+    keys = packed.view(f"V{packed.shape[1]}").ravel().tolist()
+    last = dict(zip(keys, range(len(keys)), strict=True))
+    return keys, {key: tuple(sets[i].nonzero()[0].tolist()) for key, i in last.items()}
+
+
+def to_pandas(
+    partition: "CredalPartition", index: Any, verdicts: "Verdicts"
+) -> "pd.DataFrame":
     """Columns of `columns` as a pandas frame."""
     try:
         import pandas as pd
     except ImportError as error:
         raise ImportError("to_pandas needs pandas: pip install pandas") from error
-    return pd.DataFrame(columns(partition), index=index)
+    return pd.DataFrame(columns(partition, verdicts), index=index)
 
 
-def to_polars(partition: "CredalPartition") -> "pl.DataFrame":
+def to_polars(partition: "CredalPartition", verdicts: "Verdicts") -> "pl.DataFrame":
     """Columns of `columns` as a polars frame."""
     try:
         import polars as pl
     except ImportError as error:
         raise ImportError("to_polars needs polars: pip install polars") from error
-    return pl.DataFrame(columns(partition))
+    return pl.DataFrame(columns(partition, verdicts))
 
 
-def columns(partition: "CredalPartition") -> dict[str, Any]:
+def columns(partition: "CredalPartition", verdicts: "Verdicts") -> dict[str, Any]:
     """Everything known about each object, column by column."""
     table: dict[str, Any] = {
         "label": np.array(partition.labels),
-        "set": partition.set_names(),
-        "outlier": np.array(partition.is_outlier),
-        "ambiguous": np.array(partition.is_ambiguous),
+        "set": set_names(verdicts.sets),
+        "outlier": np.array(verdicts.is_outlier),
+        "ambiguous": np.array(verdicts.is_between),
         "doubt": np.array(partition.doubt),
     }
     for k in range(partition.n_clusters):
@@ -97,16 +173,33 @@ def columns(partition: "CredalPartition") -> dict[str, Any]:
     return table
 
 
-_CLUSTER_HEADER = ("cluster", "certainly in", "possibly in", "most plausible")
+CLUSTER_HEADER = ("cluster", "clear", "between", "most plausible")
 
 
-def _cluster_rows(partition: "CredalPartition") -> list[tuple[str, ...]]:
-    """For each cluster: certain, possible, and hard members."""
-    lower = partition.lower.sum(axis=0)
-    upper = partition.upper.sum(axis=0)
-    hard = np.bincount(partition.labels, minlength=partition.n_clusters)
+def cluster_counts(
+    partition: "CredalPartition", verdicts: "Verdicts"
+) -> NDArray[np.intp]:
+    """For each cluster: clear objects, those between it and others, and all labels.
+
+    Shape (3, n_clusters). An object between clusters counts in each of them.
+    """
+    clear = verdicts.sets & verdicts.is_clear[:, None]
+    return np.stack(
+        [
+            clear.sum(axis=0),
+            verdicts.between_sets.sum(axis=0),
+            np.bincount(partition.labels, minlength=partition.n_clusters),
+        ]
+    )
+
+
+def _cluster_rows(
+    partition: "CredalPartition", verdicts: "Verdicts"
+) -> list[tuple[str, ...]]:
+    """Cells of `cluster_counts`, of the first clusters if they are many."""
+    counts = cluster_counts(partition, verdicts)
     rows: list[tuple[str, ...]] = [
-        (str(k), str(lower[k]), str(upper[k]), str(hard[k]))
+        (str(k), *map(str, counts[:, k]))
         for k in range(min(partition.n_clusters, _MAX_CLUSTERS_SHOWN))
     ]
     n_hidden = partition.n_clusters - len(rows)
@@ -134,26 +227,29 @@ def html_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _is_clear(partition: "CredalPartition") -> NDArray[np.bool_]:
-    return np.asarray(partition.lower.any(axis=1))
+def _counts(verdicts: "Verdicts") -> tuple[int, int, int]:
+    """How many objects are clear, between clusters, outliers."""
+    return (
+        int(verdicts.is_clear.sum()),
+        int(verdicts.is_between.sum()),
+        int(verdicts.is_outlier.sum()),
+    )
 
 
-def _share(selected: NDArray[np.bool_]) -> str:
-    if len(selected) == 0:
-        return "0"
-    return f"{selected.sum()} ({selected.mean():.1%})"
+def _share(count: int, total: int) -> str:
+    return f"{count} ({count / total:.1%})" if total else "0"
 
 
-def _largest_sets(partition: "CredalPartition") -> str:
-    """The most frequent ambiguous sets, as in ": {0,1} 12, {1,2} 3"."""
-    ambiguous = partition.maximum_mass_index[partition.is_ambiguous]
-    if len(ambiguous) == 0:
+def _largest_sets(verdicts: "Verdicts") -> str:
+    """The most frequent sets of objects between clusters, as in ": {0,1} 12, Ω 3"."""
+    if not verdicts.is_between.any():
         return ""
-    counts = np.bincount(ambiguous, minlength=len(partition.focal_sets))
-    frequent = np.argsort(-counts, kind="stable")[:_MAX_SETS_SHOWN]
+    counts = set_counts(verdicts.sets[verdicts.is_between])
+    n_clusters = verdicts.sets.shape[1]
     listed = [
-        f"{partition.focal_sets.names[j]} {counts[j]}" for j in frequent if counts[j]
+        f"{subset_name(subset, n_clusters)} {count}"
+        for subset, count in counts[:_MAX_SETS_SHOWN]
     ]
-    if np.count_nonzero(counts) > _MAX_SETS_SHOWN:
+    if len(counts) > _MAX_SETS_SHOWN:
         listed.append("...")
     return ": " + ", ".join(listed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.axes import add_legend, line_handle, mark_handle, start_axes
 from credalis._drawing.inputs import check_feature_names, check_features, fitted
 from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
 from credalis._drawing.palette import (
@@ -18,7 +18,7 @@ from credalis._drawing.palette import (
     marker_area,
 )
 from credalis._drawing.projection import convex_hull, interval, planar_view
-from credalis.partition import CredalPartition
+from credalis.partition import CLEAR_LEVEL, CredalPartition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,18 +30,18 @@ _SIZE = (7.8, 4.8)
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CredalPartitionDisplay:
-    """Objects in the plane, with lower and upper approximations of the clusters.
+    """Objects in the plane: clear ones, those between clusters, and outliers.
 
-    A filled marker is an object that is certainly in one cluster; colour and shape say
+    A filled marker is an object that is clearly in one cluster; colour and shape say
     which. A marker in two colours lies between these two clusters, a hollow one between
     three or more, and a ringed dot is an outlier. A solid line is the convex hull of
-    the objects that are certainly in a cluster, a dashed one that of those possibly in
-    it.
+    the clear objects of a cluster, a dashed one that of these and of those between it
+    and others.
 
-    Two features are shown as they are, more of them by their first two principal
-    components (of X as given: scale it first if units differ). A single feature runs
-    along the horizontal axis, with the doubt about each object as the height; the hulls
-    are then intervals, drawn below the objects.
+    Two features are shown as they are; more are reduced to their first two principal
+    components (of X as given: scale it first if the units differ). A single feature
+    runs along the horizontal axis, with the doubt about each object as its height; the
+    hulls are then intervals, drawn below the objects.
 
     Use `from_partition` or `from_estimator` to make a display.
 
@@ -52,7 +52,7 @@ class CredalPartitionDisplay:
     labels : array of int, shape (n_samples,)
         Most plausible cluster of each object.
     sets : array of bool, shape (n_samples, n_clusters)
-        Clusters that each object may belong to.
+        Clusters that each object is clearly in or between.
     is_outlier : array of bool, shape (n_samples,)
         Objects of no cluster.
     lower_hulls, upper_hulls : list of arrays of shape (n_corners, 2)
@@ -64,6 +64,8 @@ class CredalPartitionDisplay:
         Prototypes in the plane.
     is_strip : bool, default=False
         Whether the second coordinate is the doubt about an object.
+    rule : str, default="verdict"
+        Where the sets come from.
 
     Attributes
     ----------
@@ -102,6 +104,7 @@ class CredalPartitionDisplay:
     axis_labels: tuple[str, str]
     centers: Points | None = None
     is_strip: bool = False
+    rule: str = "verdict"
 
     @classmethod
     def from_partition(
@@ -109,7 +112,8 @@ class CredalPartitionDisplay:
         partition: CredalPartition,
         X: ArrayLike,
         *,
-        rule: str = "maximum_mass",
+        rule: str = "verdict",
+        clear_level: float = CLEAR_LEVEL,
         centers: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
         ax: "Axes | None" = None,
@@ -122,20 +126,24 @@ class CredalPartitionDisplay:
             Masses of n_samples objects.
         X : array-like of shape (n_samples, n_features)
             The objects, in the same order.
-        rule : {"maximum_mass", "interval_dominance"}, default="maximum_mass"
-            How an object gets its set of clusters.
+        rule : {"verdict", "maximum_mass", "interval_dominance"}, default="verdict"
+            How an object gets its set of clusters. "verdict": those it is clearly in or
+            between, as `CredalPartition.verdicts` says. The others are published rules:
+            then the lines enclose lower and upper approximations.
+        clear_level : float, default=0.7
+            Belief that makes an object clear, for ``rule="verdict"``.
         centers : array-like of shape (n_centers, n_features), default=None
             Prototypes to be shown.
         feature_names : sequence of str, default=None
-            None: the columns of X if it is a data frame, else numbers.
+            By default the columns of X if it is a data frame, otherwise numbers.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
         CredalPartitionDisplay
         """
-        display = cls._compute(partition, X, rule, centers, feature_names)
+        display = cls._compute(partition, X, rule, clear_level, centers, feature_names)
         return display if ax is None else display.plot(ax=ax)
 
     @classmethod
@@ -144,7 +152,8 @@ class CredalPartitionDisplay:
         estimator: Any,
         X: ArrayLike,
         *,
-        rule: str = "maximum_mass",
+        rule: str = "verdict",
+        clear_level: float = CLEAR_LEVEL,
         feature_names: Sequence[str] | None = None,
         ax: "Axes | None" = None,
     ) -> "CredalPartitionDisplay":
@@ -159,7 +168,7 @@ class CredalPartitionDisplay:
             ``from_partition(estimator.predict_partition(X), X)``.
         X : array-like of shape (n_samples, n_features)
             The data it was fitted to.
-        rule, feature_names, ax
+        rule, clear_level, feature_names, ax
             As in `from_partition`.
 
         Returns
@@ -172,7 +181,7 @@ class CredalPartitionDisplay:
         centers: Any = getattr(estimator, "centers_", None)
         if np.ndim(centers) != 2 or np.shape(centers)[1] != n_features:
             centers = None
-        display = cls._compute(partition, X, rule, centers, names)
+        display = cls._compute(partition, X, rule, clear_level, centers, names)
         return display if ax is None else display.plot(ax=ax)
 
     @classmethod
@@ -181,13 +190,21 @@ class CredalPartitionDisplay:
         partition: CredalPartition,
         X: ArrayLike,
         rule: str,
+        clear_level: float,
         centers: ArrayLike | None,
         feature_names: Sequence[str] | None,
     ) -> "CredalPartitionDisplay":
         features = check_features(X, partition.n_samples)
         names = check_feature_names(feature_names, X, features.shape[1])
-        upper = partition.upper_approximation(rule)
-        lower = partition.lower_approximation(rule)
+        verdicts = partition.verdicts(clear_level)
+        upper = (
+            verdicts.sets if rule == "verdict" else partition.upper_approximation(rule)
+        )
+        lower = upper & (upper.sum(axis=1, keepdims=True) == 1)
+        # Interval dominance leaves no object without clusters.
+        is_outlier = (
+            verdicts.is_outlier if rule == "interval_dominance" else ~upper.any(axis=1)
+        )
         view = planar_view(
             features, names, partition.doubt, _checked_centers(centers, features)
         )
@@ -204,13 +221,14 @@ class CredalPartitionDisplay:
         return cls(
             points=view.points,
             labels=np.array(partition.labels),
-            sets=upper,
-            is_outlier=np.array(partition.is_outlier),
+            sets=np.array(upper),
+            is_outlier=np.array(is_outlier),
             lower_hulls=hulls(lower),
             upper_hulls=hulls(upper),
             axis_labels=view.axis_labels,
             centers=view.centers,
             is_strip=view.is_strip,
+            rule=rule,
         )
 
     @property
@@ -220,7 +238,7 @@ class CredalPartitionDisplay:
 
     @property
     def is_certain(self) -> NDArray[np.bool_]:
-        """Whether an object is certainly in one cluster, shape (n_samples,)."""
+        """Whether an object is in one cluster alone, shape (n_samples,)."""
         return ~self.is_outlier & (self.sets.sum(axis=1) == 1)
 
     @property
@@ -247,22 +265,21 @@ class CredalPartitionDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True
             Whether to explain the marks. Up to ten clusters are listed; more are
             numbered in the picture.
         hulls : bool, default=True
-            Whether to draw the lower and upper approximations.
+            Whether to draw lines around the objects of the clusters.
 
         Returns
         -------
         CredalPartitionDisplay
             The display itself, with ``ax_`` and ``figure_``.
         """
-        ax = axes_or_new(self, ax, _SIZE)
-        tidy(ax, title=title)
+        ax = start_axes(self, ax, _SIZE, title=title)
         ax.set(xlabel=self.axis_labels[0], ylabel=self.axis_labels[1])
         if self.is_strip:
             ax.set_yticks(np.linspace(0, 1, 6))
@@ -273,7 +290,6 @@ class CredalPartitionDisplay:
             _draw_centers(ax, self.centers)
         if legend:
             _explain(ax, self, hulls=hulls)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
@@ -291,7 +307,7 @@ def _checked_centers(centers: ArrayLike | None, features: Points) -> Points | No
 
 
 def _draw_hulls(ax: Any, lower: list[Points], upper: list[Points]) -> None:
-    """Solid light areas of the lower, dashed lines of the upper approximations."""
+    """Solid light areas of the clear, dashed lines of all possible objects."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Polygon
 
@@ -322,7 +338,7 @@ def _draw_hulls(ax: Any, lower: list[Points], upper: list[Points]) -> None:
 
 
 def _draw_objects(ax: Any, display: CredalPartitionDisplay) -> None:
-    """Certain objects cluster by cluster, then those in doubt, then outliers."""
+    """Clear objects cluster by cluster, then those between, then outliers."""
     n_samples = len(display.points)
     size = point_size(n_samples)
     crowded = n_samples > MAX_OUTLINED
@@ -432,7 +448,7 @@ def _draw_centers(ax: Any, centers: Points) -> None:
 
 
 def _number_clusters(ax: Any, display: CredalPartitionDisplay) -> None:
-    """The number of each cluster in the middle of its certain, or possible, objects."""
+    """The number of each cluster in the middle of its clear, or possible, objects."""
     from matplotlib.patheffects import withStroke
 
     for k in range(display.n_clusters):
@@ -457,31 +473,25 @@ def _number_clusters(ax: Any, display: CredalPartitionDisplay) -> None:
 
 def _explain(ax: Any, display: CredalPartitionDisplay, *, hulls: bool) -> None:
     """Legend of the marks that occur."""
-    from matplotlib.lines import Line2D
-
     handles = _cluster_handles(display)
+    solid, dashed = (
+        ("clearly in", "clearly in or between")
+        if display.rule == "verdict"
+        else ("certainly in (lower approximation)", "possibly in (upper approximation)")
+    )
     if hulls and any(len(corners) > 1 for corners in display.lower_hulls):
-        handles.append(_area_handle("certainly in (lower approximation)"))
+        handles.append(_area_handle(solid))
     if hulls and any(len(corners) > 1 for corners in display.upper_hulls):
-        handles.append(
-            Line2D(
-                [],
-                [],
-                color=INK,
-                linewidth=1.2,
-                linestyle=(0, (4, 2.5)),
-                label="possibly in (upper approximation)",
-            )
-        )
+        handles.append(line_handle(dashed, INK, (0, (4, 2.5)), 1.2))
     n_possible = display.sets.sum(axis=1)[display.is_ambiguous]
     if (n_possible == 2).any():
         handles.append(_split_handle("between two clusters"))
     if (n_possible > 2).any():
-        handles.append(_mark("between three or more", "o", "white", INK, 7))
+        handles.append(mark_handle("between three or more", "o", "white", INK, 7))
     if display.is_outlier.any():
         handles.append(_outlier_handle())
     if display.centers is not None:
-        handles.append(_mark("prototype", "X", "black", "white", 9))
+        handles.append(mark_handle("prototype", "X", "black", "white", 9))
     if handles:
         add_legend(ax, handles)
 
@@ -493,7 +503,7 @@ def _cluster_handles(display: CredalPartitionDisplay) -> list[Any]:
     colors = cluster_colors(display.n_clusters)
     markers = cluster_markers(display.n_clusters)
     return [
-        _mark(
+        mark_handle(
             f"cluster {k}" + ("" if display.sets[:, k].any() else " (empty)"),
             markers[k],
             colors[k],
@@ -504,22 +514,6 @@ def _cluster_handles(display: CredalPartitionDisplay) -> list[Any]:
     ]
 
 
-def _mark(label: str, marker: str, face: Any, edge: Any, size: float) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D(
-        [],
-        [],
-        linestyle="none",
-        marker=marker,
-        markerfacecolor=face,
-        markeredgecolor=edge,
-        markersize=size,
-        markeredgewidth=0.8,
-        label=label,
-    )
-
-
 def _area_handle(label: str) -> Any:
     from matplotlib.patches import Patch
 
@@ -528,7 +522,7 @@ def _area_handle(label: str) -> Any:
 
 def _split_handle(label: str) -> Any:
     left, right = cluster_colors(2)
-    handle = _mark(label, "o", left, INK, 7)
+    handle = mark_handle(label, "o", left, INK, 7)
     handle.set_fillstyle("left")
     handle.set_markerfacecoloralt(right)
     handle.set_markeredgewidth(0.7)
@@ -537,6 +531,9 @@ def _split_handle(label: str) -> Any:
 
 def _outlier_handle() -> tuple[Any, Any]:
     """A ring and the dot inside it."""
-    ring, dot = _mark("outlier", "o", "none", INK, 8), _mark("", "o", INK, INK, 2)
+    ring, dot = (
+        mark_handle("outlier", "o", "none", INK, 8),
+        mark_handle("", "o", INK, INK, 2),
+    )
     ring.set_markeredgewidth(0.9)
     return ring, dot

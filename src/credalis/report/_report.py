@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike
 
 from credalis._files import atomic_write
 from credalis._html import import_jinja, read_resource, render
+from credalis.partition import CLEAR_LEVEL
+from credalis.partition._presentation import silences
 from credalis.report._charts.chart import import_graph_objects
 from credalis.report._charts.diagrams import history_chart, peaks_chart, shepard_chart
 from credalis.report._charts.heatmaps import mass_chart, profile_chart
 from credalis.report._charts.picture import picture
 from credalis.report._content.objects import (
-    doubtful_objects,
+    objects_between,
     outlying_objects,
     typical_objects,
 )
@@ -35,15 +37,16 @@ def report(
     data: Any = None,
     ids: Any = None,
     command: str | None = None,
+    clear_level: float = CLEAR_LEVEL,
 ) -> None:
     """Write one HTML page about a clustering; it opens offline.
 
-    The page says in one sentence what was found. Below, it shows the partition (hover
-    over an object to see its masses), what distinguishes the clusters, typical and
-    doubtful objects and outliers with reasons, the masses, the δ-Bel graph, the Shepard
-    diagram of a method that has one, the learning curve, the settings and how to
-    reproduce the result. It needs Plotly and Jinja2:
-    ``pip install 'credalis[report]'``.
+    The page says in one sentence how many objects are clear, between clusters, and
+    outliers. Below, it shows the partition (hover over an object to see its masses),
+    what distinguishes the clusters, typical objects, objects between clusters and
+    outliers with reasons, the masses, the δ-Bel graph, the Shepard diagram of a method
+    that has one, the learning curve, the settings and how to reproduce the result. It
+    needs Plotly and Jinja2: ``pip install 'credalis[report]'``.
 
     Of more than 3000 objects a sample is drawn over the density of all, and the δ-Bel
     graph is computed from at most 5000; the page says so. Whatever the names and cells
@@ -68,6 +71,8 @@ def report(
         numbers, else row numbers from 0.
     command : str, default=None
         Shell command that reproduces the result. None: lines of Python.
+    clear_level : float, default=0.7
+        Belief that makes an object clear, as in `CredalPartition.verdicts`.
 
     Examples
     --------
@@ -81,7 +86,8 @@ def report(
     import_jinja()
     if command is not None and not isinstance(command, str):
         raise ValueError(f"command must be a str or None, got {command!r}")
-    html = _page(subject_of(result, X, dissimilarities, data, ids), command)
+    subject = subject_of(result, X, dissimilarities, data, ids, clear_level)
+    html = _page(subject, command)
     with atomic_write(path) as stream:
         stream.write(html.encode())
 
@@ -94,9 +100,9 @@ def _page(subject: Subject, command: str | None) -> str:
     name = "Credal partition" if estimator is None else type(estimator).__name__
     profiles = profiles_of(subject)
     typical = typical_objects(subject)
-    doubtful = doubtful_objects(subject)
+    between = objects_between(subject)
     outliers = outlying_objects(subject, profiles)
-    named = [*np.concatenate(typical), *doubtful.objects, *outliers.objects]
+    named = [*np.concatenate(typical), *between.objects, *outliers.objects]
     cards = cards_of(subject, profiles, typical)
     diagrams = {
         "δ–Bel graph": peaks_chart(subject),
@@ -110,15 +116,17 @@ def _page(subject: Subject, command: str | None) -> str:
         style=read_resource("report/report.css"),
         scripts=scripts,
         digests=[_digest(script) for script in scripts],
-        lead=lead(partition),
+        lead=lead(subject),
         how=how(subject),
-        facts=facts(partition),
+        silences=silences(partition),
+        facts=facts(subject),
+        clear_level=f"{subject.verdicts.clear_level:g}",
         names=subject.names,
         picture=picture(subject, profiles, np.unique(named).astype(np.intp)),
         cards=cards,
         n_empty_clusters=partition.n_clusters - len(cards),
         profile_chart=profile_chart(subject, profiles),
-        doubtful=doubtful,
+        between=between,
         outliers=outliers,
         mass_chart=mass_chart(subject),
         diagrams={name: chart for name, chart in diagrams.items() if chart is not None},

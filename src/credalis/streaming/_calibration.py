@@ -8,6 +8,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from credalis._threads import one_thread
 from credalis.streaming._balls import Metric
 
 Array = NDArray[np.float64]
@@ -36,9 +37,23 @@ def check_monitored(model: Any) -> None:
         )
     if not model._detects_novelties:
         raise ValueError(
-            "model must be fitted with a novelty_detector, for example 'ocsvm': "
-            "without one its mass on ∅ is not large far from the data"
+            "model must be fitted with empty_set='novelty', or with a "
+            "novelty_detector, for example 'ocsvm': otherwise its mass on ∅ is not "
+            "large far from the data"
         )
+
+
+def strangeness(model: Any, X: Any) -> Array:
+    """What an object is rejected for if it is large, (n_samples,).
+
+    The mass on ∅; if it stands for novelty, the score behind it, because of objects
+    that are stranger than all training objects many have the same rank and mass.
+    """
+    if not hasattr(model, "reference_"):
+        return model.predict_partition(X).outlier_mass
+    rows = model._validate(X, reset=False, ensure_min_samples=1)
+    with one_thread():
+        return model._strangeness(rows)
 
 
 def metric_of(model: Any) -> Metric:

@@ -22,6 +22,7 @@ from credalis.streaming._calibration import (
     conformal_threshold,
     metric_of,
     points_of,
+    strangeness,
 )
 from credalis.streaming._proposals import ProposedCluster, proposed_clusters
 from credalis.streaming._state import StreamState
@@ -33,7 +34,7 @@ _BLOCK = 1000
 
 
 class NewClusterMonitor(BaseEstimator):
-    """Watches the mass on ∅ of a stream and gives an alarm when a new cluster appears.
+    """Watch the mass on ∅ of a stream and raise an alarm when a new cluster appears.
 
     An object of the stream is *rejected* if its mass on ∅ exceeds that of almost all
     objects of a calibration sample. Single rejected objects are outliers; a new
@@ -50,8 +51,8 @@ class NewClusterMonitor(BaseEstimator):
 
         Σ_j w_j E_j >= 1 / α,    w_j = 1 / (j (j + 1)),  Σ_j w_j = 1.
 
-    One half of the calibration sample says what is rejected and how large the balls
-    are, the N objects of the other half are counted.
+    One half of the calibration sample determines what is rejected and how large the
+    balls are; the N objects of the other half are counted.
 
     **False alarms.** Let the calibration objects be independent draws from one law, the
     objects of the stream independent draws from one law, and both independent of the
@@ -71,8 +72,8 @@ class NewClusterMonitor(BaseEstimator):
     ----------
     model : estimator
         A fitted estimator of this library with `predict_partition` and ∅ among its
-        focal sets; for NNEVCLUS, with a novelty detector. Its mass on ∅ should be large
-        far from all clusters. It is not changed.
+        focal sets; NNEVCLUS with ``empty_set="novelty"`` or with a novelty detector.
+        Its mass on ∅ should be large far from all clusters. It is not changed.
     false_alarm_rate : float, default=0.01
         α, the probability of a false alarm over the whole stream.
     rejection_rate : float, default=0.05
@@ -103,7 +104,10 @@ class NewClusterMonitor(BaseEstimator):
     p_value_ : float
         1 / the largest Σ_j w_j E_j so far, at most 1: valid at any time.
     threshold_ : float
-        Mass on ∅ above which an object is rejected.
+        Mass on ∅ above which an object is rejected. For a model with
+        ``empty_set="novelty"`` it is the score behind this mass, the log of the mean
+        distance to the nearest training objects or the negative score of the detector:
+        it tells strange objects apart that have the same mass.
     radius_ : float
         Radius of the balls.
     rejected_ : array of shape (n_kept, n_features)
@@ -196,11 +200,9 @@ class NewClusterMonitor(BaseEstimator):
         # The balls must know nothing of the objects that are counted in them: one half
         # says what is rejected and how large the balls are, the other half is counted.
         shaping, counted = np.array_split(rng.permutation(len(data)), [len(data) // 2])
-        empty_masses = partition.outlier_mass
-        self.threshold_ = conformal_threshold(
-            empty_masses[shaping], self.rejection_rate
-        )
-        is_rejected = empty_masses > self.threshold_
+        scores = strangeness(self.model, X)
+        self.threshold_ = conformal_threshold(scores[shaping], self.rejection_rate)
+        is_rejected = scores > self.threshold_
         points = points_of(self.model, data)
         if isinstance(self.radius, str):
             inside = shaping[~is_rejected[shaping]]
@@ -235,9 +237,9 @@ class NewClusterMonitor(BaseEstimator):
         StreamState
         """
         check_is_fitted(self, "balls_")
-        empty_masses = self.model.predict_partition(X).outlier_mass
+        scores = strangeness(self.model, X)
         data: Array = check_array(X, dtype=np.float64)
-        rejected = np.flatnonzero(empty_masses > self.threshold_)
+        rejected = np.flatnonzero(scores > self.threshold_)
         reference = self._reference
         for start in range(0, len(rejected), _BLOCK):
             rows = rejected[start : start + _BLOCK]
@@ -287,7 +289,9 @@ class NewClusterMonitor(BaseEstimator):
         objects of the proposals. Then the labels are dropped, as those of seeds are.
         Old clusters keep their numbers; new ones follow in the order of `propose`. δ0,
         scaling and novelty detector are found again for all these objects; a detector
-        that has no ``fit`` stays as it is.
+        that has no ``fit`` stays as it is. With ``empty_set="novelty"`` objects are
+        then compared with those of the proposals and of the replay, of each old cluster
+        as many as the smallest new one has, but at least 50.
 
         The monitor goes on with the old model. To watch a stream with the new one,
         calibrate a new monitor on objects of the old and new clusters.
@@ -301,7 +305,7 @@ class NewClusterMonitor(BaseEstimator):
         Returns
         -------
         NNEVCLUS
-            Like after `partial_fit`, there are no ``partition_`` and ``labels_``.
+            As after `partial_fit`, it has no ``partition_`` and no ``labels_``.
 
         Raises
         ------
@@ -360,11 +364,14 @@ class NewClusterMonitor(BaseEstimator):
         check_integer("max_replay", self.max_replay, at_least=2)
         check_seed("random_state", self.random_state)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(
+        self, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> None:
         """Write model and state to a file that `credalis.load` reads.
 
         The file holds arrays and JSON, never code; it appears whole or not at all. A
-        monitor that is loaded goes on as if it had never been away.
+        monitor that is loaded goes on where the saved one stopped. A key of at least 16
+        bytes signs the file.
 
         Raises
         ------
@@ -372,7 +379,7 @@ class NewClusterMonitor(BaseEstimator):
             If a parameter of monitor or model has no safe file form.
         """
         check_is_fitted(self, "balls_")
-        _archive.save(self, path)
+        _archive.save(self, path, key=key)
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores: parameters and fitted attributes."""

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from credalis._checks import check_choice
 from credalis.belief import FocalSets
-from credalis.partition import CredalPartition
+from credalis.partition import CLEAR_LEVEL, CredalPartition
+from credalis.partition._presentation import set_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,6 +60,7 @@ def membership_batch(
     partition: CredalPartition,
     keys: "pa.Array",
     is_kept: NDArray[np.bool_],
+    clear_level: float = CLEAR_LEVEL,
 ) -> "pa.RecordBatch":
     """One row for each key; rows that are not in the partition are empty.
 
@@ -72,10 +74,12 @@ def membership_batch(
         Identifiers of all rows.
     is_kept : array of bool, shape (n_rows,)
         Which rows the partition is about.
+    clear_level : float, default=0.7
+        As in `CredalPartition.verdicts`.
     """
     import pyarrow as pa
 
-    values = _values(schema, partition)
+    values = _values(schema, partition, clear_level)
     n_rows = len(is_kept)
     arrays = [keys]
     for field in list(schema)[1:]:
@@ -83,40 +87,33 @@ def membership_batch(
         if len(column) < n_rows:
             full = np.zeros(n_rows, dtype=column.dtype)
             full[is_kept] = column
-            arrays.append(_array(pa.array(full, mask=~is_kept), field, partition))
+            arrays.append(pa.array(full, mask=~is_kept).cast(field.type))
         else:
-            arrays.append(_array(pa.array(column), field, partition))
+            arrays.append(pa.array(column).cast(field.type))
     return pa.record_batch(arrays, schema=schema)
 
 
-def _values(schema: "pa.Schema", partition: CredalPartition) -> dict[str, Any]:
-    """Arrays by name of the column; sets by their number."""
+def _values(
+    schema: "pa.Schema", partition: CredalPartition, clear_level: float
+) -> dict[str, Any]:
+    """Arrays by name of the column."""
+    verdicts = partition.verdicts(clear_level)
     values: dict[str, Any] = {
         "label": partition.labels,
-        "set": partition.maximum_mass_index,
-        "outlier": partition.is_outlier,
-        "ambiguous": partition.is_ambiguous,
+        "outlier": verdicts.is_outlier,
+        "ambiguous": verdicts.is_between,
     }
     names = set(schema.names)
+    if "set" in names:
+        values["set"] = np.array(set_names(verdicts.sets), dtype=object)
     if "doubt" in names:
         values["doubt"] = partition.doubt
     if "pl {0}" in names:
         plausibility = np.asfortranarray(partition.plausibility)
         values |= {f"pl {{{k}}}": column for k, column in enumerate(plausibility.T)}
-    set_names = partition.focal_sets.names
-    if f"m {set_names[0]}" in names:
+    focal_names = partition.focal_sets.names
+    if f"m {focal_names[0]}" in names:
         masses = np.asfortranarray(partition.masses)
-        columns = zip(set_names, masses.T, strict=True)
+        columns = zip(focal_names, masses.T, strict=True)
         values |= {f"m {name}": column for name, column in columns}
     return values
-
-
-def _array(array: Any, field: "pa.Field", partition: CredalPartition) -> Any:
-    import pyarrow as pa
-
-    if field.name != "set":
-        return array.cast(field.type)
-    names = pa.array(partition.focal_sets.names)
-    return pa.DictionaryArray.from_arrays(array.cast(pa.int32()), names).cast(
-        pa.string()
-    )

@@ -132,9 +132,14 @@ class TabularModel:
             return self.estimator.predict_partition(features.X)
         return CredalPartition(np.empty((0, len(self.focal_sets))), self.focal_sets)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write arrays and JSON to a file that `credalis.load` reads."""
-        _archive.save(self, path)
+    def save(
+        self, path: str | os.PathLike[str], *, key: bytes | str | None = None
+    ) -> None:
+        """Write arrays and JSON to a file that `credalis.load` reads.
+
+        A key of at least 16 bytes signs the file.
+        """
+        _archive.save(self, path, key=key)
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.utils import get_tags
 
+from credalis._checks import check_number
 from credalis.cluster import BaseCredalClusterer, named_estimators
 
 DEFAULT = "NNEVCLUS"
@@ -15,6 +16,7 @@ _OPTIONS = {
     "n_clusters": "-c",
     "random_state": "--seed",
     "n_jobs": "--n-jobs",
+    "outlier_rate": "--outlier-rate",
     "verbose": "--quiet",
 }
 _WORDS = {"true": True, "false": False, "none": None}
@@ -25,6 +27,7 @@ def make_estimator(
     parameters: Sequence[str],
     *,
     precomputed: bool,
+    outlier_rate: float | None = None,
     seed: int,
     n_jobs: int,
     verbose: bool,
@@ -37,13 +40,15 @@ def make_estimator(
         A key of `named_estimators`.
     parameters : sequence of str
         As in "key=value".
-    precomputed, seed, n_jobs, verbose
+    precomputed, outlier_rate, seed, n_jobs, verbose
         The options of these names.
     """
     estimator = named_estimators()[method]
     settings: dict[str, Any] = dict(_setting(text, method) for text in parameters)
     if precomputed:
         settings.setdefault("metric", "precomputed")
+    if outlier_rate is not None:
+        settings |= _calibrated(method, outlier_rate, settings)
     settings |= {"random_state": seed, "n_jobs": n_jobs, "verbose": int(verbose)}
     known = estimator.get_params(deep=False)
     estimator.set_params(**{k: v for k, v in settings.items() if k in known})
@@ -53,6 +58,26 @@ def make_estimator(
             f"{method} cannot use --precomputed dissimilarities; {', '.join(able)} can"
         )
     return estimator
+
+
+def _calibrated(
+    method: str, outlier_rate: float, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """Parameters that let a method flag this share of ordinary rows."""
+    able = [
+        name
+        for name, each in named_estimators().items()
+        if "outlier_rate" in each.get_params(deep=False)
+    ]
+    if method not in able:
+        raise ValueError(f"{method} has no --outlier-rate; {', '.join(able)} have one")
+    if settings.get("empty_set", "novelty") != "novelty":
+        raise ValueError(
+            "--outlier-rate needs empty_set=novelty, got --param "
+            f"empty_set={settings['empty_set']}"
+        )
+    check_number("--outlier-rate", outlier_rate, above=0, at_most=0.5)
+    return {"outlier_rate": outlier_rate, "empty_set": "novelty"}
 
 
 def finds_n_clusters(estimator: BaseCredalClusterer) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from credalis.cli._shared._console import set_debugging
+from credalis.partition._verdicts import check_clear_level
 from credalis.tabular import FIELDS, MISSING, SCALINGS
 
 # Help in lines a person can read, and the defaults said.
@@ -58,6 +59,34 @@ fields_option = click.option(
     default=None,
     help=f"What to write: one or more of {', '.join(FIELDS)}.  [default: all]",
 )
+
+
+class ClearLevel(click.ParamType):
+    """A level of belief above 2/3 and at most 1."""
+
+    name = "level"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number, or a usage error."""
+        try:
+            return check_clear_level(float(value))
+        except ValueError:
+            self.fail(f"must be a number above 2/3 and at most 1, got {value!r}")
+
+
+def clear_level_option(default: str) -> Decorator:
+    """What "clear" asks for, with words about the default."""
+    return click.option(
+        "--clear-level",
+        type=ClearLevel(),
+        metavar="P",
+        help="Belief in one cluster, outliers aside, from which on a row counts as "
+        f"clear: above 2/3, at most 1.  [default: {default}]",
+    )
+
+
 precomputed_option = click.option(
     "--precomputed",
     is_flag=True,

@@ -37,7 +37,11 @@ def check_outputs(source: str, outputs: dict[str, str | None]) -> None:
 
 
 def write_memberships(
-    path: str, data: Data, partition: CredalPartition, fields: Sequence[str]
+    path: str,
+    data: Data,
+    partition: CredalPartition,
+    fields: Sequence[str],
+    clear_level: float,
 ) -> None:
     """Write one row for each row of the table, block by block."""
     is_kept = data.prepared.is_kept
@@ -49,12 +53,18 @@ def write_memberships(
             n_kept = int(kept.sum())
             piece = partition[n_before : n_before + n_kept]
             keys = data.keys(start, start + len(kept))
-            write(membership_batch(schema, piece, keys, kept))
+            write(membership_batch(schema, piece, keys, kept, clear_level))
             n_before += n_kept
 
 
 def write_report(
-    estimator: Any, data: Data, path: str, command: str, *, is_precomputed: bool
+    estimator: Any,
+    data: Data,
+    path: str,
+    command: str,
+    *,
+    is_precomputed: bool,
+    clear_level: float,
 ) -> None:
     """The page about a result, with the table in its own units."""
     from credalis import report
@@ -68,6 +78,7 @@ def write_report(
             data=None if is_precomputed else data.originals(),
             ids=[key for key, is_kept in keys if is_kept],
             command=command,
+            clear_level=clear_level,
         )
 
 

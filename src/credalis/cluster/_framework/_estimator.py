@@ -140,6 +140,8 @@ class BaseCredalClusterer(
     _chooses_max_iter: ClassVar[bool] = False
     # What ∅ may stand for.
     _empty_sets: ClassVar[tuple[str, ...]] = ("stress", "novelty")
+    # Whether the result depends on the units of the columns; a `metric` says more.
+    _depends_on_units: ClassVar[bool] = True
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
     _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
@@ -247,10 +249,21 @@ class BaseCredalClusterer(
         check_is_fitted(self)
         return np.array(self.focal_sets_.names, dtype=object)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(
+        self, path: str | PathLike[str], *, key: bytes | str | None = None
+    ) -> None:
         """Write the fitted estimator to a file that `credalis.load` reads.
 
-        The file holds arrays and JSON, never code; it appears whole or not at all.
+        The file holds arrays and JSON, never code; it appears whole or not at all, and
+        a digest tells whether it has been damaged since.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        key : bytes or str, default=None
+            A secret of at least 16 bytes that signs the file: `credalis.load` with the
+            same key refuses files that somebody else has written.
 
         Raises
         ------
@@ -258,7 +271,7 @@ class BaseCredalClusterer(
             If a parameter has no safe file form, for example a RandomState.
         """
         check_is_fitted(self)
-        _archive.save(self, path)
+        _archive.save(self, path, key=key)
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores: parameters and fitted attributes."""
@@ -333,8 +346,11 @@ class BaseCredalClusterer(
         """What all starts share: the data, and parameters that depend on it."""
         return X
 
-    def _check_solution(self, data: Any, solution: Any) -> None:
-        """Warn of a solution that is not what the user hopes for."""
+    def _check_solution(self, data: Any, solution: Any) -> bool | None:
+        """Warn of a solution that is not what the user hopes for.
+
+        True if its clusters are none, so that nothing else needs to be said of them.
+        """
 
     def _has_fixed_order(self, data: Any) -> bool:
         """Whether the user has fixed which cluster has which number."""
@@ -392,9 +408,16 @@ class BaseCredalClusterer(
             X = np.asarray(transformer.transform(X), dtype=np.float64)
         return X, getattr(self, "metric_", "euclidean")
 
-    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores that the p-values come from, larger for stranger objects."""
         assert isinstance(self.reference_, NeighborNovelty)
-        return self.reference_.p_values(self._points(X)[0])
+        return self.reference_.scores(self._points(X)[0])
+
+    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        reference = self.reference_
+        if isinstance(reference, NeighborNovelty):
+            reference = reference.calibration
+        return reference.p_values(self._strangeness(X))
 
     def _reported(
         self, masses: NDArray[np.float64], X: NDArray[np.float64]
@@ -404,6 +427,23 @@ class BaseCredalClusterer(
             return masses
         empty = empty_masses(self._p_values(X), self._parameter("outlier_rate"))
         return report_novelty(masses, self.focal_sets_, empty)
+
+    @property
+    def _keeps_training_masses(self) -> bool:
+        """Whether masses of training objects are needed where these are not."""
+        return self._predicts_from_partition
+
+    def _training_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of the training objects X that `loss_` and `stress_` belong to.
+
+        Those of ``partition_`` differ from them by what they say about ∅.
+        """
+        if not hasattr(self, "reference_"):
+            return self.partition_.masses
+        if hasattr(self, "training_masses_"):
+            return self.training_masses_
+        with one_thread():
+            return self._predict_masses(self._validate(X, reset=False))
 
     def _reported_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X as the user is told of them."""
@@ -434,6 +474,23 @@ class BaseCredalClusterer(
 
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
+
+    def _start_advice(self, is_informed: bool) -> str:
+        """What to do about clusters that were lost.
+
+        ``is_informed`` says whether labels, pairs or the like were given.
+        """
+        parameters = self.get_params(deep=False)
+        sizes = self.focal_sets_.cardinality
+        has_unions = ((sizes > 1) & (sizes < self.focal_sets_.n_clusters)).any()
+        if has_unions and "alpha" in parameters:
+            # The prototype of a set of clusters takes the place of one that is lost.
+            advice = f"set focal_sets='singletons', raise alpha={parameters['alpha']}"
+        elif "beta" in parameters:
+            advice = f"lower beta={parameters['beta']}"
+        else:
+            advice = "raise n_init, ask for fewer clusters"
+        return f"{advice}, or try other methods (credalis.compare)"
 
     @property
     def _detects_novelties(self) -> bool:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from credalis._progress import Progress
+from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.optimize import Trace
 from credalis.partition import uncopied_partition
@@ -140,11 +138,6 @@ def best_start(
     return best
 
 
-def one_thread() -> AbstractContextManager:
-    """Limit all thread pools of this process to one thread."""
-    return _threads().limit(limits=1)
-
-
 def _in_turn(arguments: list[tuple]) -> Solution:
     """The best of one start after the other; none after an interrupt.
 
@@ -192,9 +185,3 @@ def _run(
     if progress is not None:
         progress.finish(run)
     return solution
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    """The thread pools of this process; finding them takes milliseconds."""
-    return ThreadpoolController()

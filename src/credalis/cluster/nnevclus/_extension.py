@@ -12,7 +12,11 @@ from sklearn.utils import check_random_state
 
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
-from credalis.cluster._framework._fit import about_features, set_fitted
+from credalis.cluster._framework._fit import (
+    about_features,
+    set_fitted,
+    store_reference,
+)
 from credalis.cluster._framework._solution import one_thread
 from credalis.cluster._inputs._clusters import hard_clusters
 from credalis.cluster._inputs._geometry import scale_of, takes_contrast
@@ -39,6 +43,9 @@ _LABEL_WEIGHT = 0.5
 
 # Keeps the outputs of new clusters finite where the objects can be told apart.
 _REGRESSION_PENALTY = 1e-4
+
+# Objects of an old cluster that say what is ordinary, however few are in a new one.
+_LEAST_OLD = 50
 
 
 def extended(
@@ -106,6 +113,10 @@ def extended(
             **solution.attributes(),
         },
     )
+    if result._reports_novelty:
+        with one_thread():
+            chosen = _balanced(labels, n_old, rng)
+            store_reference(result, X[chosen], rng)
     return result
 
 
@@ -135,6 +146,25 @@ def _trained(
     if shown.interrupted:
         raise KeyboardInterrupt
     return train_to_end(network, shown.state, problem, focal_sets, rng, say_nothing)
+
+
+def _balanced(
+    labels: NDArray[np.intp], n_old: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Row numbers of all new objects and of no more of each old cluster.
+
+    Few objects among many are far from each other: compared with all old objects, those
+    of a new cluster would be outliers because nobody has seen enough of them yet.
+    """
+    sizes = np.bincount(labels)
+    at_most = max(_LEAST_OLD, int(sizes[n_old:].min()))
+    chosen = []
+    for cluster, size in enumerate(sizes):
+        members = np.flatnonzero(labels == cluster)
+        if cluster < n_old and size > at_most:
+            members = rng.choice(members, at_most, replace=False)
+        chosen.append(members)
+    return np.sort(np.concatenate(chosen))
 
 
 def _enlarged(model: NNEVCLUS, n_clusters: int) -> NNEVCLUS:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
-from credalis._checks import check_choice
+from credalis._checks import check_choice, shown
 from credalis._files import atomic_write, naming_errors
+from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._scale import Standardization
@@ -308,7 +309,13 @@ class FittedNetwork:
         return replace(self, parameters=parameters, focal_sets=focal_sets)
 
     def to_onnx(
-        self, path: str | PathLike[str], *, n_features: int, dtype: str
+        self,
+        path: str | PathLike[str],
+        *,
+        n_features: int,
+        reference: NeighborNovelty | Calibration | None,
+        outlier_rate: float,
+        dtype: str,
     ) -> None:
         """Write network and novelty model; see `NNEVCLUS.to_onnx`."""
         check_choice("dtype", dtype, ("float32", "float64"))
@@ -330,6 +337,12 @@ class FittedNetwork:
                 ("Div", embedding.scale_),
                 *steps,
             ]
+        if isinstance(reference, NeighborNovelty) and space.transformer is not None:
+            raise ValueError(
+                "metric must be no transformer for ∅ as novelty to be written as ONNX, "
+                f"got {shown(space.transformer)}: fit with empty_set='stress', or with "
+                "novelty_detector='ocsvm', whose scores need no distances"
+            )
         model = onnx_model(
             self.network,
             self.parameters,
@@ -337,6 +350,9 @@ class FittedNetwork:
             input_shape=space.object_shape or (n_features,),
             steps=steps,
             novelty=space.novelty,
+            reference=reference,
+            compares_inputs=space.has_given_dissimilarities,
+            outlier_rate=outlier_rate,
             dtype=np.dtype(dtype),
         )
         with naming_errors(os.fspath(path)), atomic_write(path) as stream:

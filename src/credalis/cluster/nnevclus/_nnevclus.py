@@ -223,7 +223,9 @@ default="random"
     _reads_blocks = True
     _reads_partitions = True
     _chooses_max_iter = True
-    _outlier_advice = "increase dissimilarity_quantile"
+    _outlier_advice = (
+        "set empty_set='novelty', with which only objects unlike all others are"
+    )
 
     weights_: Any
     scale_: float
@@ -410,7 +412,7 @@ default="random"
         network = FittedNetwork.of(self)
         masses = network.masses(rows).T
         if self.embedding_ is not None:
-            known = self.partition_.masses.T
+            known = getattr(self, "training_masses_", self.partition_.masses).T
             return -cross_stress(masses, known, rows, self.focal_sets_, self.scale_)
         similarities = network.space.geometry(rows).similarities(self.scale_, float)
         with one_thread():
@@ -434,21 +436,30 @@ default="random"
             onnxruntime has no convolutions in float64. "float32" gives them to about
             1e-4 if the attributes are not much larger than their spread: it has
             seven digits, also for years or coordinates that differ in the last one.
+            With ``empty_set="novelty"`` it may also give an object the rank of its
+            neighbour among the reference objects.
 
         Raises
         ------
         ValueError
             If the novelty detector is not a Gaussian one-class SVM, if ∅ stands for
-            novelty, or if the module uses what ONNX does not have.
+            novelty by distances that are neither Euclidean nor precomputed, or if the
+            module uses what ONNX does not have.
+
+        Notes
+        -----
+        With ``empty_set="novelty"`` and no detector the file holds the reference
+        objects, up to 2000 rows of the training data, and each row takes memory for
+        its distances to them: give many rows in batches.
         """
         check_is_fitted(self)
-        if hasattr(self, "reference_"):
-            raise ValueError(
-                "empty_set must be 'stress' to be written as ONNX, which has no search "
-                "for neighbours, got 'novelty'"
-            )
-        network = FittedNetwork.of(self)
-        network.to_onnx(path, n_features=self.n_features_in_, dtype=dtype)
+        FittedNetwork.of(self).to_onnx(
+            path,
+            n_features=self.n_features_in_,
+            reference=getattr(self, "reference_", None),
+            outlier_rate=self.outlier_rate,
+            dtype=dtype,
+        )
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores; of a module only the weights."""
@@ -461,7 +472,18 @@ default="random"
 
     @property
     def _detects_novelties(self) -> bool:
-        return self.empty_set == "novelty" or self.novelty_detector is not None
+        return hasattr(self, "reference_") or self.novelty_detector is not None
+
+    @property
+    def _keeps_training_masses(self) -> bool:
+        # `score` compares new objects with the training objects of a matrix.
+        return self.embedding_ is not None
+
+    def _start_advice(self, is_informed: bool) -> str:
+        # With labels or pairs, "auto" is random.
+        if is_informed or (isinstance(self.init, str) and self.init == "auto"):
+            return super()._start_advice(is_informed)
+        return "set init='auto', which starts from the clusters of k-means"
 
     def _reference_of(
         self, X: NDArray[np.float64], rng: np.random.RandomState
@@ -470,10 +492,10 @@ default="random"
             return super()._reference_of(X, rng)
         return Calibration.of(-FittedNetwork.of(self).novelty_scores(X))
 
-    def _p_values(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         if isinstance(self.reference_, NeighborNovelty):
-            return super()._p_values(X)
-        return self.reference_.p_values(-FittedNetwork.of(self).novelty_scores(X))
+            return super()._strangeness(X)
+        return -FittedNetwork.of(self).novelty_scores(X)
 
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         if self.has_given_dissimilarities_:

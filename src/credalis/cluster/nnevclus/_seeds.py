@@ -82,6 +82,9 @@ def _most_plausible(
         n_clusters,
         metric=geometry.metric,
         dissimilarity_scale=scale,
+        init="k-means++",
+        # Objects that fit into no cluster should not become seeds.
+        empty_set="stress",
         tol=_SEED_TOLERANCE,
         random_state=rng,
     )

@@ -158,7 +158,7 @@ def mass_chart(subject: Subject) -> Chart:
 
 def _mass_caption(subject: Subject, n_rows: int, is_averaged: bool, n_sets: int) -> str:
     row = (
-        f"the mean of about {round(subject.n_samples / n_rows)} neighbouring objects"
+        f"the mean of {_group_size(subject.n_samples, n_rows)} neighbouring objects"
         if is_averaged
         else "an object"
     )
@@ -174,6 +174,12 @@ def _mass_caption(subject: Subject, n_rows: int, is_averaged: bool, n_sets: int)
         "dark blue for 1. Within a cluster, doubt grows downwards; outliers come last."
         f"{part}"
     )
+
+
+def _group_size(n_samples: int, n_rows: int) -> str:
+    """How many objects share a row."""
+    size = round(n_samples / n_rows)
+    return f"about {number(size)}" if size > 1 else "one or two"
 
 
 def _heaviest_sets(masses: Array) -> NDArray[np.intp]:

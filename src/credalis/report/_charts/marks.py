@@ -65,7 +65,7 @@ def density(go: Any, display: CredalPartitionDisplay) -> Any:
 
 
 def hulls(go: Any, display: CredalPartitionDisplay) -> list[Any]:
-    """Solid light areas of the lower, dashed lines of the upper approximations."""
+    """Solid light areas of the clear, dashed lines of all possible objects."""
     traces = []
     colors = cluster_colors(display.n_clusters)
     for k, color in enumerate(colors):
@@ -101,7 +101,7 @@ def hulls(go: Any, display: CredalPartitionDisplay) -> list[Any]:
 def objects(
     go: Any, display: CredalPartitionDisplay, shown: Indices, texts: list[str]
 ) -> list[Any]:
-    """Certain objects cluster by cluster, then those in doubt, then outliers.
+    """Clear objects cluster by cluster, then those between, then outliers.
 
     Each trace knows the places of its objects among those shown (``customdata``).
     """
@@ -165,9 +165,11 @@ def _in_doubt(
     colors = [hex_color(color) for color in cluster_colors(display.n_clusters)]
     n_possible = sets.sum(axis=1)
     two = ambiguous & (n_possible == 2)
-    first, second = sets.argmax(axis=1), sets.cumsum(axis=1).argmax(axis=1)
-    rim = {"color": [colors[k] for k in second[two]], "width": size / 3}
-    face = [colors[k] for k in first[two]]
+    # The most plausible cluster is one of the two.
+    first = display.labels[shown][two]
+    second = (sets[two] & (np.arange(sets.shape[1]) != first[:, None])).argmax(axis=1)
+    rim = {"color": [colors[k] for k in second], "width": size / 4}
+    face = [colors[k] for k in first]
     yield two, "between two clusters", {"color": face, "line": rim}, {}
     hollow = {"color": "white", "line": {"color": INK, "width": 1.2}}
     yield ambiguous & (n_possible > 2), "between three or more", hollow, {}

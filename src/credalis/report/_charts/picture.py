@@ -1,4 +1,4 @@
-"""The picture of a partition: clear, doubtful and outlying objects in the plane."""
+"""The picture of a partition: objects clear, between clusters, outlying."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -94,12 +94,16 @@ def picture(subject: Subject, profiles: Profiles, keep: Indices) -> Picture:
 def planar_display(subject: Subject) -> CredalPartitionDisplay:
     """The objects in the plane: in units the reader knows, where there are few."""
     estimator, partition = subject.estimator, subject.partition
+    level = subject.verdicts.clear_level
     if getattr(estimator, "embedding_", None) is not None:
         # Scores have unit variance: the first two are the principal plane.
         scores = estimator.embedding_.transform(subject.X)[:, :2]
         names = [f"component {j + 1} of the dissimilarities" for j in range(2)]
         return CredalPartitionDisplay.from_partition(
-            partition, scores, feature_names=names[: scores.shape[1]]
+            partition,
+            scores,
+            feature_names=names[: scores.shape[1]],
+            clear_level=level,
         )
     known = _known_units(subject)
     if known:
@@ -107,10 +111,15 @@ def planar_display(subject: Subject) -> CredalPartitionDisplay:
             partition,
             np.column_stack([column.values for column in known]),
             feature_names=[column.name for column in known],
+            clear_level=level,
         )
     if estimator is not None and not subject.is_precomputed:
-        return CredalPartitionDisplay.from_estimator(estimator, subject.X)
-    return CredalPartitionDisplay.from_partition(partition, subject.X)
+        return CredalPartitionDisplay.from_estimator(
+            estimator, subject.X, clear_level=level
+        )
+    return CredalPartitionDisplay.from_partition(
+        partition, subject.X, clear_level=level
+    )
 
 
 def _known_units(subject: Subject) -> list[Column]:
@@ -164,13 +173,13 @@ def _views(
 
 
 def _alt(subject: Subject) -> str:
-    partition = subject.partition
+    verdicts = subject.verdicts
     return (
-        f"Scatter plot of {counted(partition.n_samples, 'object')} in the plane, "
+        f"Scatter plot of {counted(subject.n_samples, 'object')} in the plane, "
         "coloured by cluster: "
-        f"{number(int(partition.lower.sum()))} clear, "
-        f"{number(int(partition.is_ambiguous.sum()))} between clusters, "
-        f"{number(int(partition.is_outlier.sum()))} outliers. The text and the tables "
+        f"{number(int(verdicts.is_clear.sum()))} clear, "
+        f"{number(int(verdicts.is_between.sum()))} between clusters, "
+        f"{number(int(verdicts.is_outlier.sum()))} outliers. The text and the tables "
         "below say the same."
     )
 
@@ -202,18 +211,21 @@ def _caption(
         )
     if display.is_strip:
         parts.append(
-            "The lines below span the objects that are certainly (solid) and possibly "
-            "(dashed) in a cluster."
+            "The lines below span the clear objects of a cluster (solid), and these "
+            "with those between it and others (dashed)."
         )
     else:
         parts.append(
-            "Solid outlines enclose the objects that are certainly in a cluster, "
-            "dashed ones those that are possibly in it."
+            "Solid outlines enclose the clear objects of a cluster, dashed ones these "
+            "and the objects between it and others."
         )
-    parts.append(
-        "An object between two clusters has the colour of one and a rim in the colour "
-        "of the other; rings are outliers."
-    )
+    if display.is_ambiguous.any():
+        parts.append(
+            "An object between two clusters has the colour of the more plausible one "
+            "and a rim in that of the other."
+        )
+    if display.is_outlier.any():
+        parts.append("Rings are outliers.")
     if n_shown < subject.n_samples:
         parts.append(
             f"The marks are a random sample, {number(n_shown)} of the "

@@ -1,4 +1,4 @@
-"""Objects worth a look: typical, doubtful and outlying ones, with reasons."""
+"""Objects worth a look: typical, between clusters, outlying, with reasons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis.partition._presentation import set_counts
 from credalis.report._content.profiles import Profiles
 from credalis.report._content.subject import Subject
 from credalis.report._content.text import listed, number
 
 Indices = NDArray[np.intp]
 
-# Less doubt than this is not worth a word.
-MIN_DOUBT = 0.05
+# An object between clusters is rather in one that is at least as probable as this.
+_RATHER = 0.6
 # Plausibilities that differ by less than this are equal to a reader.
 _DECIMALS = 2
 # Objects named as typical of a cluster, rows of the tables of objects, columns of the
@@ -72,22 +73,17 @@ def typical_objects(subject: Subject) -> list[Indices]:
 
 def reason(subject: Subject, i: int, profiles: Profiles | None = None) -> str:
     """Why an object is where it is, as in "between 2 and 3"."""
-    partition = subject.partition
-    clusters = np.flatnonzero(partition.maximum_mass_sets[i])
-    if partition.is_outlier[i]:
+    partition, verdicts = subject.partition, subject.verdicts
+    if verdicts.is_outlier[i]:
         return _outlier_reason(subject, i, profiles)
+    clusters = np.flatnonzero(verdicts.sets[i]).tolist()
+    if verdicts.is_clear[i]:
+        return f"clearly in {clusters[0]}"
     if len(clusters) == partition.n_clusters > 2:
         return "could be in any cluster"
-    if len(clusters) > 1:
-        return f"between {listed(clusters.tolist(), limit=6)}"
-    own = int(clusters[0])
-    if partition.doubt[i] < MIN_DOUBT:
-        return f"clearly in {own}"
-    others = np.array(partition.plausibility[i])
-    others[own] = 0.0
-    second = int(others.argmax())
-    perhaps = f", perhaps in {second}" if others[second] >= MIN_DOUBT else ""
-    return f"rather in {own}{perhaps}"
+    own = partition.labels[i]
+    rather = f", rather in {own}" if partition.pignistic[i, own] >= _RATHER else ""
+    return f"between {listed(clusters, limit=6)}{rather}"
 
 
 def _outlier_reason(subject: Subject, i: int, profiles: Profiles | None) -> str:
@@ -101,38 +97,41 @@ def _outlier_reason(subject: Subject, i: int, profiles: Profiles | None) -> str:
     return "; ".join(parts)
 
 
-def doubtful_objects(subject: Subject) -> ObjectList:
-    """Objects inside clusters that least is known about, the most doubtful first."""
-    partition = subject.partition
-    doubt = np.where(partition.is_outlier, -1.0, partition.doubt)
-    order = np.argsort(-doubt, kind="stable")[:_N_ROWS]
-    objects = order[doubt[order] >= MIN_DOUBT].tolist()
-    if not objects:
-        return ObjectList("No object is in doubt.", [], [])
-    sets = partition.maximum_mass_index[partition.is_ambiguous]
-    counts = np.bincount(sets, minlength=len(partition.focal_sets))
+def objects_between(subject: Subject) -> ObjectList:
+    """Objects between clusters, the most doubtful first."""
+    verdicts, doubt = subject.verdicts, subject.partition.doubt
+    between = np.flatnonzero(verdicts.is_between)
+    if len(between) == 0:
+        return ObjectList("No object is between clusters.", [], [])
+    order = np.argsort(-doubt[between], kind="stable")
+    objects = between[order[:_N_ROWS]].tolist()
+    counts = set_counts(verdicts.sets[between])
     where = [
-        f"{number(int(counts[j]))} between {listed(partition.focal_sets.subsets[j], 6)}"
-        for j in np.argsort(-counts, kind="stable")[:_N_SETS]
-        if counts[j]
+        f"{number(count)} between {listed(subset, 6)}"
+        for subset, count in counts[:_N_SETS]
     ]
-    text = f"Objects between clusters: {', '.join(where)}. " if where else ""
-    text += (
-        "Doubt is one minus the largest belief in a single cluster: 0 means certain. "
-        + _extent(len(objects), int((doubt >= MIN_DOUBT).sum()))
+    where[0] = where[0].replace("between", "between clusters")
+    n_other = len(between) - sum(count for _, count in counts[:_N_SETS])
+    if n_other:
+        where.append(f"{number(n_other)} between others")
+    text = (
+        f"{'; '.join(where)}. An object is between the clusters that are at least half "
+        "as plausible as the most plausible one, and at least between two. Doubt is "
+        "one minus the largest probability of a cluster, or the mass on ∅ if that is "
+        "more. " + _extent(len(objects), len(between))
     )
     return ObjectList(text, objects, _columns(subject, objects))
 
 
 def outlying_objects(subject: Subject, profiles: Profiles) -> ObjectList:
     """Outliers and what is unusual about them, those of largest mass on ∅ first."""
-    outliers = np.flatnonzero(subject.partition.is_outlier)
+    outliers = np.flatnonzero(subject.verdicts.is_outlier)
     if len(outliers) == 0:
         return ObjectList("No object is an outlier.", [], [])
     order = np.argsort(-subject.partition.outlier_mass[outliers], kind="stable")
     objects = outliers[order[:_N_ROWS]].tolist()
     text = (
-        "The largest mass of these objects is on ∅: none of the clusters fits them. "
+        "At least half of the mass of these objects is on ∅: no cluster fits them. "
         + _extent(len(objects), len(outliers))
     )
     return ObjectList(text, objects, _columns(subject, objects, profiles))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._drawing.palette import cluster_colors, hex_color
+from credalis.partition._presentation import cluster_counts
 from credalis.report._content.columns import Column
 from credalis.report._content.subject import Subject
 from credalis.report._content.text import measured, number, percentage, plain
@@ -156,8 +157,8 @@ class Card:
     cluster: int
     color: str
     sizes: str
-    certain_width: str
-    possible_width: str
+    clear_width: str
+    between_width: str
     words: str
     typical: list[int]
 
@@ -167,12 +168,11 @@ def cards_of(
 ) -> list[Card]:
     """A card for each cluster that has objects."""
     partition = subject.partition
-    lower, upper = partition.lower.sum(axis=0), partition.upper.sum(axis=0)
-    hard = np.bincount(partition.labels, minlength=partition.n_clusters)
-    share = 100 / max(upper.max(), hard.max(), 1)
+    clear, between, hard = cluster_counts(partition, subject.verdicts)
+    share = 100 / max((clear + between).max(), hard.max(), 1)
     colors = cluster_colors(partition.n_clusters)
     cards = []
-    for k in map(int, np.flatnonzero(upper + hard)):
+    for k in map(int, np.flatnonzero(clear + between + hard)):
         words = profiles.describe(k)
         if not words and profiles.columns:
             words = "about the same as all objects in every column"
@@ -180,10 +180,10 @@ def cards_of(
             Card(
                 cluster=k,
                 color=hex_color(colors[k]),
-                sizes=f"{number(int(lower[k]))} certainly in, {number(int(upper[k]))} "
-                f"possibly in, {number(int(hard[k]))} most plausible",
-                certain_width=f"{share * lower[k]:.1f}",
-                possible_width=f"{share * (upper[k] - lower[k]):.1f}",
+                sizes=f"{number(int(clear[k]))} clear, {number(int(between[k]))} "
+                f"between it and others, {number(int(hard[k]))} most plausible here",
+                clear_width=f"{share * clear[k]:.1f}",
+                between_width=f"{share * between[k]:.1f}",
                 words=words if len(typical[k]) else "",
                 typical=typical[k].tolist(),
             )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from credalis.partition import CLEAR_LEVEL
 from credalis.report._content.subject import Subject
 from credalis.report._content.summary import NONSPECIFICITY_RANGE
 from credalis.report._content.text import number, plain
@@ -64,9 +65,11 @@ def _python_lines(subject: Subject) -> tuple[str, str]:
         lines = "".join(f"    {each},\n" for each in changed)
         call = f"{name}(\n{lines})"
     given = "" if subject.dissimilarities is None else ", dissimilarities=D"
+    level = subject.verdicts.clear_level
+    shown = "" if level == CLEAR_LEVEL else f", clear_level={level!r}"
     code = (
         f"from credalis import {name}, report\n\nmodel = {call}.fit(X{given})\n"
-        f'report(model, X, "report.html"{given})'
+        f'report(model, X, "report.html"{given}{shown})'
     )
     return code, " ".join(_reservations(estimator, unreadable))
 
@@ -119,6 +122,7 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
             "nonspecificity",
             f"{partition.average_nonspecificity:.3f} ({NONSPECIFICITY_RANGE})",
         ),
+        ("belief of a clear object", f"at least {subject.verdicts.clear_level:g}"),
     ]
     if estimator is not None:
         facts += [

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from credalis._drawing.inputs import check_features
-from credalis.partition import CredalPartition
+from credalis.partition import CLEAR_LEVEL, CredalPartition, Verdicts
 from credalis.report._content.columns import Column, columns_of
 from credalis.report._content.text import plain
 
@@ -22,6 +22,8 @@ class Subject:
     Parameters
     ----------
     partition : CredalPartition
+    verdicts : Verdicts
+        Which objects are clear, between clusters, and outliers.
     estimator : object or None
         What made the partition, if it is known.
     X : array-like
@@ -41,6 +43,7 @@ class Subject:
     """
 
     partition: CredalPartition
+    verdicts: Verdicts
     estimator: Any
     X: Any
     matrix: NDArray[np.float64]
@@ -63,7 +66,7 @@ class Subject:
     @cached_property
     def groups(self) -> NDArray[np.intp]:
         """Most plausible cluster of each object, -1 for outliers, (n_samples,)."""
-        return np.where(self.partition.is_outlier, -1, self.partition.labels)
+        return np.where(self.verdicts.is_outlier, -1, self.partition.labels)
 
     @cached_property
     def numeric(self) -> list[Column]:
@@ -99,7 +102,12 @@ class Subject:
 
 
 def subject_of(
-    result: Any, X: Any, dissimilarities: Any, data: Any, ids: Any
+    result: Any,
+    X: Any,
+    dissimilarities: Any,
+    data: Any,
+    ids: Any,
+    clear_level: float = CLEAR_LEVEL,
 ) -> Subject:
     """The arguments of `report`, checked."""
     partition = getattr(result, "partition_", result)
@@ -122,6 +130,7 @@ def subject_of(
         ids = _index_of(X if data is None else data)
     return Subject(
         partition=partition,
+        verdicts=partition.verdicts(clear_level),
         estimator=estimator,
         X=X,
         matrix=matrix,

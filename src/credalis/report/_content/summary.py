@@ -3,33 +3,36 @@
 from dataclasses import dataclass
 
 from credalis._drawing.palette import BASE_COLORS, INK
-from credalis.partition import CredalPartition
 from credalis.report._content.subject import Subject
-from credalis.report._content.text import counted, listed, number, percentage
+from credalis.report._content.text import counted, listed, number, percentages
 
 NONSPECIFICITY_RANGE = "0: precise, 1: nothing is known"
 _MAX_NAMES = 6
 
 
-def lead(partition: CredalPartition) -> str:
+def lead(subject: Subject) -> str:
     """What was found, in one sentence a manager understands."""
-    n_samples = partition.n_samples
-    n_clear, n_between, n_outliers = (
-        int(chosen.sum())
-        for chosen in (partition.lower, partition.is_ambiguous, partition.is_outlier)
+    words = (
+        ("none is clear", "is clear", "are clear"),
+        ("none is between them", "is between them", "are between them"),
+        ("none is an outlier", "is an outlier", "are outliers"),
     )
     parts: list[str] = []
-    for count, none, one, several in (
-        (n_clear, "none clearly belongs to one", "clearly belongs", "clearly belong"),
-        (n_between, "none lies between several", "lies between", "lie between"),
-        (n_outliers, "none is left out", "fits", "fit"),
+    for (count, share), (none, one, several) in zip(
+        _shares(subject), words, strict=True
     ):
-        end = ("to one", "several", "none")[len(parts)]
-        share = f"{number(count)} ({percentage(count, n_samples)})"
         verb = one if count == 1 else several
-        parts.append(f"{share} {verb} {end}" if count else none)
-    clusters = counted(partition.n_clusters, "cluster")
-    return f"{counted(n_samples, 'object')} in {clusters}: {listed(parts)}."
+        parts.append(f"{number(count)} ({share}) {verb}" if count else none)
+    clusters = counted(subject.partition.n_clusters, "cluster")
+    return f"{counted(subject.n_samples, 'object')} in {clusters}: {listed(parts)}."
+
+
+def _shares(subject: Subject) -> list[tuple[int, str]]:
+    """How many objects are clear, between clusters, and outliers, and their shares."""
+    verdicts = subject.verdicts
+    kinds = (verdicts.is_clear, verdicts.is_between, verdicts.is_outlier)
+    counts = [int(each.sum()) for each in kinds]
+    return list(zip(counts, percentages(counts), strict=True))
 
 
 def how(subject: Subject) -> str:
@@ -57,17 +60,18 @@ class Fact:
     color: str | None = None
 
 
-def facts(partition: CredalPartition) -> list[Fact]:
+def facts(subject: Subject) -> list[Fact]:
     """The numbers behind the sentence."""
-    counts = (
-        ("clear", partition.lower, "in one cluster", BASE_COLORS[0]),
-        ("ambiguous", partition.is_ambiguous, "between clusters", BASE_COLORS[1]),
-        ("outliers", partition.is_outlier, "in no cluster", INK),
+    words = (
+        ("clear", "clearly in one cluster", BASE_COLORS[0]),
+        ("between", "between two or more", BASE_COLORS[1]),
+        ("outliers", "in none of them", INK),
     )
-    found = []
-    for name, chosen, words, color in counts:
-        count = int(chosen.sum())
-        note = f"{percentage(count, len(partition))}, {words}"
-        found.append(Fact(name, number(count), note, color))
-    precision = f"{partition.average_nonspecificity:.2f}"
+    found = [
+        Fact(name, number(count), f"{share}, {note}", color)
+        for (count, share), (name, note, color) in zip(
+            _shares(subject), words, strict=True
+        )
+    ]
+    precision = f"{subject.partition.average_nonspecificity:.2f}"
     return [*found, Fact("nonspecificity", precision, NONSPECIFICITY_RANGE)]

@@ -69,6 +69,23 @@ def percentage(part: float, whole: float) -> str:
     return f"{share:.0%}".replace("%", f"{_SPACE}%")
 
 
+def percentages(counts: Sequence[int]) -> list[str]:
+    """Shares of parts in their sum, rounded so that they add up to 100 %."""
+    total = sum(counts)
+    if not total:
+        return [percentage(0, 1)] * len(counts)
+    exact = [100 * count / total for count in counts]
+    whole = [int(share) for share in exact]
+    # What is missing goes to those that lost most by rounding down.
+    order = sorted(range(len(counts)), key=lambda j: whole[j] - exact[j])
+    for j in order[: 100 - sum(whole)]:
+        whole[j] += 1
+    return [
+        percentage(count, total) if share in (0, 100) else f"{share}{_SPACE}%"
+        for count, share in zip(counts, whole, strict=True)
+    ]
+
+
 def counted(count: int, noun: str) -> str:
     """A number and its noun, as in "1 object" and "2 objects"."""
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"

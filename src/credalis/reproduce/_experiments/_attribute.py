@@ -22,6 +22,7 @@ from credalis.reproduce._experiments._methods import (
     METHODS,
     attribute_setting,
     build,
+    outliers,
 )
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import SETS, attributes
@@ -58,7 +59,7 @@ def scores(model: Any, y: Any, seconds: float) -> dict[str, Any]:
         "ci_with_empty_set": float(consistency_index(partition, y)),
         "ns_with_empty_set": float(nonspecificity_index(partition)),
         "loss": float(model.loss_),
-        "outliers": int(np.sum(partition.is_outlier)),
+        "outliers": int(np.sum(outliers(partition))),
         "seconds": round(seconds, 4),
     }
 
@@ -152,11 +153,7 @@ def findings(results: Results) -> list[Finding]:
 def show(results: Results, is_quick: bool, directory: Path) -> Shown:
     """The table, the list of its cells, and the diagrams."""
     found = findings(results)
-    seconds = sum(
-        record["seconds"]
-        for key, record in results.records.items()
-        if key.startswith(f"{NAME}/")
-    )
+    seconds = sum(record["seconds"] for record in results.of(NAME))
     good, compared = share_good(found)
     titles = list(published()["ari_attribute"])
     pictures = consistency_pictures(

@@ -10,7 +10,7 @@ from credalis.cluster import NNEVCLUS
 from credalis.metrics import adjusted_rand_index
 from credalis.reproduce._experiments._attribute import TOLERANCE, scores
 from credalis.reproduce._experiments._explanations import DISSIMILARITY_EXPLANATIONS
-from credalis.reproduce._experiments._methods import build
+from credalis.reproduce._experiments._methods import build, paper_parameters
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import SETS, dissimilarities
 from credalis.reproduce._framework._experiment import Experiment, Part, Shown
@@ -61,7 +61,7 @@ def setting(method: str, title: str) -> tuple[str, dict[str, Any]]:
     }
     noise = {"delta_quantile": given["noise"], "n_init": 5}
     medoids = {"focal_sets": "pairs", **noise}
-    return {
+    estimator, parameters = {
         "EVCLUS": ("EVCLUS", stress),
         "NN-EVCLUS": ("NNEVCLUS", network),
         "RECM": (
@@ -71,6 +71,8 @@ def setting(method: str, title: str) -> tuple[str, dict[str, Any]]:
         "sECMdd": ("ECMdd", medoids),
         "wECMdd": ("ECMdd", {**medoids, "prototypes": "weighted"}),
     }[method]
+    n_clusters = SETS[title].n_clusters
+    return estimator, paper_parameters(estimator, n_clusters, **parameters)
 
 
 def resolved(parameters: dict[str, Any], matrix: Any) -> dict[str, Any]:

@@ -5,41 +5,40 @@ outdated ones.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from credalis.belief import FocalSets
-from credalis.cluster import (
-    BPEC,
-    CCM,
-    CECM,
-    ECM,
-    EVCLUS,
-    NNEVCLUS,
-    RECM,
-    BaseCredalClusterer,
-    Bootclus,
-    ECMdd,
-)
+from credalis.cluster import BaseCredalClusterer, estimator_classes
+from credalis.partition import CredalPartition
 from credalis.reproduce._framework._data import SETS
 
-CLASSES: dict[str, type[BaseCredalClusterer]] = {
-    "EVCLUS": EVCLUS,
-    "NNEVCLUS": NNEVCLUS,
-    "ECM": ECM,
-    "CCM": CCM,
-    "ECMdd": ECMdd,
-    "BPEC": BPEC,
-    "Bootclus": Bootclus,
-    "RECM": RECM,
-    "CECM": CECM,
-}
+CLASSES = {cls.__name__: cls for cls in estimator_classes()}
 
 # Settings that are no JSON values, by the words that stand for them.
 PAIRS_WITHOUT_FRAME = "pairs without Ω"
 PAPER_DETECTOR = "one-class SVM, nu 0.2, gamma 0.2"
+
+# The heuristic of the paper's experiments for δ₀: a quantile of the dissimilarities.
+_FEW_CLUSTERS, _QUANTILE_FEW = 4, 0.9
+_LEAST_QUANTILE = 0.1
+
+# The paper's settings, whatever the defaults of the library are.
+_PAPER: dict[str, dict[str, Any]] = {
+    "EVCLUS": {"init": "k-means++", "empty_set": "stress"},
+    "NNEVCLUS": {"init": "random", "empty_set": "stress", "weight_decay": 0.0},
+    "ECM": {"alpha": 1.0, "beta": 2.0, "init": "k-means++"},
+    "CECM": {"alpha": 1.0, "init": "k-means++"},
+    "CCM": {"beta": 2.0, "gamma": 1.0, "init": "k-means++"},
+    "BPEC": {"alpha": 1.0, "beta": 2.0, "metric": "adaptive", "init": "peaks"},
+    "ECMdd": {"alpha": 2.0, "beta": 1.2, "psi": 1.2, "init": "k-medoids"},
+    "RECM": {"alpha": 1.0, "beta": 1.5, "init": "k-means++"},
+    "Bootclus": {"confidence": 0.9, "covariance_type": "auto"},
+}
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,26 @@ class ExceptionalSetting:
     is_standardized: bool = True
 
 
+def paper_quantile(n_clusters: int) -> float:
+    """Quantile for δ₀: 0.9 up to four clusters, then 2 / c but at least 0.1."""
+    if n_clusters <= _FEW_CLUSTERS:
+        return _QUANTILE_FEW
+    return max(_LEAST_QUANTILE, 2 / n_clusters)
+
+
+def paper_parameters(estimator: str, n_clusters: int, **given: Any) -> dict[str, Any]:
+    """The paper's settings of an estimator, and what an experiment says besides."""
+    parameters = dict(_PAPER[estimator])
+    if estimator in ("EVCLUS", "NNEVCLUS"):
+        parameters["dissimilarity_quantile"] = paper_quantile(n_clusters)
+    return {**parameters, **given}
+
+
+def outliers(partition: CredalPartition) -> NDArray[np.bool_]:
+    """Objects whose largest mass is on ∅: whom the paper calls outliers."""
+    return partition.focal_sets.cardinality[partition.maximum_mass_index] == 0
+
+
 def build(
     estimator: str, n_clusters: int, parameters: Mapping[str, Any], seed: int
 ) -> BaseCredalClusterer:
@@ -86,12 +105,16 @@ def build(
 
 def attribute_setting(method: str, title: str) -> Setting:
     """How a method of the table of attribute data is run on a set."""
-    setting = _declared(method, SETS[title].n_clusters)
+    n_clusters = SETS[title].n_clusters
+    setting = _declared(n_clusters)[method]
+    paper = paper_parameters(setting.estimator, n_clusters, **setting.parameters)
+    setting = replace(setting, parameters=paper)
     exception = EXCEPTIONS.get((title, method))
     return setting if exception is None else setting.changed(exception)
 
 
-def _declared(method: str, n_clusters: int) -> Setting:
+def _declared(n_clusters: int) -> dict[str, Setting]:
+    """The settings of all methods, in the order of the paper."""
     # The paper: above three clusters the pairs of the two-step strategy.
     c_means_sets = PAIRS_WITHOUT_FRAME if n_clusters <= 3 else "two-step"
     c_means = {"delta": 5, "focal_sets": c_means_sets}
@@ -110,22 +133,10 @@ def _declared(method: str, n_clusters: int) -> Setting:
         "wECMdd": Setting("ECMdd", {**medoids, "prototypes": "weighted"}),
         "BPEC": Setting("BPEC", c_means, is_deterministic=True),
         "Bootclus": Setting("Bootclus", {"n_bootstrap": 500}),
-    }[method]
+    }
 
 
-METHODS = (
-    "EVCLUS",
-    "NN-EVCLUS",
-    "NN-EVCLUS-bp",
-    "ECM",
-    "ECM-bp",
-    "CCM",
-    "CCM-bp",
-    "sECMdd",
-    "wECMdd",
-    "BPEC",
-    "Bootclus",
-)
+METHODS = tuple(_declared(2))
 
 _RAW_IRIS = ExceptionalSetting(
     {"dissimilarity_quantile": 0.5},

@@ -11,7 +11,10 @@ from credalis.reproduce._experiments._constrained import METHODS as CONSTRAINED_
 from credalis.reproduce._experiments._constrained import draws_of
 from credalis.reproduce._experiments._dissimilarity import METHODS as RELATIONAL_METHODS
 from credalis.reproduce._experiments._dissimilarity import fit_dissimilarities, setting
-from credalis.reproduce._experiments._methods import PAIRS_WITHOUT_FRAME
+from credalis.reproduce._experiments._methods import (
+    PAIRS_WITHOUT_FRAME,
+    paper_parameters,
+)
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import SETS
 from credalis.reproduce._framework._experiment import Experiment, Shown
@@ -57,11 +60,13 @@ def cells(is_quick: bool) -> list[Cell]:
 def _single_start(
     title: str, estimator: str, parameters: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
+    n_clusters = SETS[title].n_clusters
+    given = {**parameters, "n_init": 1}
     return {
         "data": SETS[title].name,
-        "n_clusters": SETS[title].n_clusters,
+        "n_clusters": n_clusters,
         "estimator": estimator,
-        "parameters": {**parameters, "n_init": 1},
+        "parameters": paper_parameters(estimator, n_clusters, **given),
         "seed": seed,
     }
 

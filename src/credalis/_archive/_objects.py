@@ -1,36 +1,55 @@
-"""Atomic, versioned files of arrays and JSON, without pickle.
+"""Versioned files of arrays and JSON, without pickle.
 
 A file is a NumPy ``.npz`` archive: the arrays, and one text entry that describes the
 object in JSON. Nothing in it is executed when it is read. A class takes part through
 `register`: it says how it turns into a dictionary of plain values, arrays and other
-registered objects, and back.
+registered objects, and back. `_container` holds and checks the bytes.
 """
 
 import json
 import os
 import zipfile
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from credalis._archive import _container
 from credalis._checks import check_integer, shown
-from credalis._files import atomic_write, naming_errors
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _HEADER = "credalis"
 
-State = dict[str, Any]
+SavedState = dict[str, Any]
+Key = bytes | str | None
 
-_BY_CLASS: dict[type, tuple[str, Callable[[Any], State]]] = {}
-_BY_NAME: dict[str, tuple[type, Callable[[State], Any]]] = {}
+_BY_CLASS: dict[type, tuple[str, Callable[[Any], SavedState]]] = {}
+_BY_NAME: dict[str, tuple[type, Callable[[SavedState], Any]]] = {}
+
+
+class SavedFields:
+    """A value that is saved as its fields."""
+
+    def to_state(self) -> SavedState:
+        """The fields by their names."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: SavedState) -> Self:
+        """Inverse of `to_state`."""
+        return cls(**state)
+
+
+# Arrays of other kinds have no place in a model: no objects, no records, no numbers
+# whose size depends on the machine.
+_KINDS = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
 
 
 def register(
     cls: type,
     *,
-    to_state: Callable[[Any], State] | None = None,
-    from_state: Callable[[State], Any] | None = None,
+    to_state: Callable[[Any], SavedState] | None = None,
+    from_state: Callable[[SavedState], Any] | None = None,
 ) -> None:
     """Let objects of a class be saved.
 
@@ -41,8 +60,17 @@ def register(
     _BY_NAME[name] = (cls, from_state or cls.from_state)  # type: ignore[attr-defined]
 
 
-def save(value: Any, path: str | os.PathLike[str]) -> None:
+def save(value: Any, path: str | os.PathLike[str], *, key: Key = None) -> None:
     """Write an object of a registered class; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    value : object
+        What to save.
+    path : str or path-like
+        The file.
+    key : bytes or str, default=None
+        A secret that signs the file; see `load`.
 
     Raises
     ------
@@ -57,9 +85,7 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     }
     text = json.dumps(header, ensure_ascii=False).encode()
     arrays[_HEADER] = np.frombuffer(text, dtype=np.uint8)
-
-    with naming_errors(os.fspath(path)), atomic_write(path) as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type]
+    _container.write(path, arrays, key)
 
 
 def check_savable(value: Any, *, where: str) -> None:
@@ -75,7 +101,9 @@ def check_savable(value: Any, *, where: str) -> None:
     _encode(value, {}, where=where)
 
 
-def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:
+def load(
+    path: str | os.PathLike[str], expected: type | None = None, *, key: Key = None
+) -> Any:
     """Read an object written by `save`.
 
     Parameters
@@ -84,6 +112,9 @@ def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:
         The file.
     expected : type, default=None
         The class the object must be of.
+    key : bytes or str, default=None
+        The secret that the file must be signed with; files without a signature, and
+        those of format 1, which had none, are refused then.
 
     Raises
     ------
@@ -91,7 +122,7 @@ def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:
         If the file is not one of ours, is damaged, was written by a newer version, or
         holds an object of another class.
     """
-    header, arrays = read(path)
+    header, arrays = read(path, key=key)
     try:
         value = _decode(header["object"], arrays)
     except Exception as error:
@@ -107,37 +138,71 @@ def load(path: str | os.PathLike[str], expected: type | None = None) -> Any:
     return value
 
 
-def read(path: str | os.PathLike[str]) -> tuple[State, dict[str, np.ndarray]]:
-    """Header and arrays of a file, checked for format and version."""
+def read(
+    path: str | os.PathLike[str], *, key: Key = None
+) -> tuple[SavedState, dict[str, np.ndarray]]:
+    """Header and arrays of a file, checked for damage, format and version."""
+    name = os.fspath(path)
+    _container.checked_key(key)
     # Opened here, so that a file that is missing or forbidden says so.
     with open(path, "rb") as stream:
         try:
-            if not zipfile.is_zipfile(stream):
-                raise ValueError("it is not an archive of arrays")
-            stream.seek(0)
-            with np.load(stream, allow_pickle=False) as archive:
-                if _HEADER not in archive:
+            with _container.Container(stream, key) as container:
+                if _HEADER not in container.names:
                     raise ValueError("there is no credalis header in it")
-                header = json.loads(archive[_HEADER].tobytes())
+                header = json.loads(container.array(_HEADER).tobytes())
                 version = check_integer("its format", header["format"], at_least=1)
                 writer = header["versions"]["credalis"]
+                is_newer = version > FORMAT_VERSION
                 # What a newer version wrote may be unreadable: it is left alone.
-                names = archive.files if version <= FORMAT_VERSION else []
-                arrays = {name: archive[name] for name in names if name != _HEADER}
+                arrays = {} if is_newer else _arrays(container, header, version)
+        except _container.SignatureError as error:
+            raise ValueError(f"{name} {error}") from error
         except Exception as error:
             # A flipped bit can ask for a password, another compression or 10^18
             # numbers; NumPy and zipfile raise nearly everything on the way.
             raise ValueError(
-                f"{os.fspath(path)} is not a file saved by credalis, or it is damaged: "
+                f"{name} is not a file saved by credalis, or it is damaged: "
                 f"{_described(error)}"
             ) from error
-    if version > FORMAT_VERSION:
+    if is_newer:
         raise ValueError(
-            f"{os.fspath(path)} has format {version}, this version of credalis reads "
+            f"{name} has format {version}, this version of credalis reads "
             f"formats up to {FORMAT_VERSION}: it was written by credalis {writer}, "
             "please upgrade"
         )
     return header, arrays
+
+
+def _arrays(
+    container: _container.Container, header: SavedState, version: int
+) -> dict[str, np.ndarray]:
+    """The arrays that the header refers to, which must be all there are."""
+    if (version >= 2) != container.has_digest:
+        there = "has" if container.has_digest else "has not"
+        raise ValueError(f"it says format {version} and {there} a digest at its end")
+    named = sorted(_array_names(header["object"]))
+    stored = sorted(set(container.names) - {_HEADER})
+    if named != stored:
+        raise ValueError(
+            f"its header is about the arrays {shown(named)}, it holds {shown(stored)}"
+        )
+    return {name: container.array(name) for name in named}
+
+
+def _array_names(value: Any) -> set[str]:
+    """Names of the arrays that an encoded object refers to."""
+    names: set[str] = set()
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            if item.get("is") == "array" and isinstance(item.get("name"), str):
+                names.add(item["name"])
+            pending += item.values()
+        elif isinstance(item, list):
+            pending += item
+    return names
 
 
 def _described(error: Exception) -> str:
@@ -155,7 +220,13 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], *, where: str) -> Any:
     if isinstance(value, (int, float)):
         return value
     if isinstance(value, (np.bool_, np.integer, np.floating)):
-        return value.item()
+        plain = value.item()
+        if isinstance(plain, np.generic):
+            raise ValueError(
+                f"{where} cannot be saved: {shown(value)} is a {type(value).__name__}, "
+                "whose size depends on the machine; use float"
+            )
+        return plain
     if type(value) in _BY_CLASS:
         name, to_state = _BY_CLASS[type(value)]
         state = to_state(value)
@@ -175,7 +246,9 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], *, where: str) -> Any:
     )
 
 
-def _encode_items(state: State, arrays: dict[str, np.ndarray], *, where: str) -> State:
+def _encode_items(
+    state: SavedState, arrays: dict[str, np.ndarray], *, where: str
+) -> SavedState:
     return {
         key: _encode(item, arrays, where=f"{where}.{key}")
         for key, item in state.items()
@@ -184,7 +257,7 @@ def _encode_items(state: State, arrays: dict[str, np.ndarray], *, where: str) ->
 
 def _encode_array(
     value: np.ndarray, arrays: dict[str, np.ndarray], *, where: str
-) -> State:
+) -> SavedState:
     if value.dtype.hasobject:
         # Names of columns are object arrays of strings; anything else is refused.
         if not all(isinstance(item, str) for item in value.flat):
@@ -193,6 +266,12 @@ def _encode_array(
             )
         items = value.ravel().tolist()
         return {"is": "strings", "items": items, "shape": list(value.shape)}
+    kind, size = value.dtype.kind, value.dtype.itemsize
+    if kind != "U" and size not in _KINDS.get(kind, ()):
+        raise ValueError(
+            f"{where} cannot be saved: it is an array of {value.dtype}, which has no "
+            "safe file form here"
+        )
     name = f"array{len(arrays)}"
     arrays[name] = value
     return {"is": "array", "name": name}
@@ -218,7 +297,7 @@ def _decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     return from_state(_decode_items(value["state"], arrays))
 
 
-def _decode_items(items: State, arrays: dict[str, np.ndarray]) -> State:
+def _decode_items(items: SavedState, arrays: dict[str, np.ndarray]) -> SavedState:
     return {key: _decode(item, arrays) for key, item in items.items()}
 
 
