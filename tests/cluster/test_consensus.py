@@ -14,7 +14,12 @@ from sklearn.mixture import GaussianMixture
 from credalis import ECM, Consensus, FocalSets, load
 from credalis.belief import pignistic
 from credalis.checkpoints import Checkpoint
-from credalis.cluster.consensus._distillation import CrossEntropy
+from credalis.cluster.consensus._distillation import (
+    CrossEntropy,
+    Distillation,
+    Lesson,
+    taught,
+)
 from credalis.cluster.consensus._members import (
     MEMBERS,
     Frame,
@@ -22,6 +27,7 @@ from credalis.cluster.consensus._members import (
     convene,
 )
 from credalis.cluster.consensus._start import committee_masses
+from credalis.network import SideInformation, with_constant
 from credalis.sources import ArraySource
 
 
@@ -330,6 +336,30 @@ def test_cross_entropy_has_the_gradient_it_says(rng):
         assert gradient[index] == pytest.approx(slope, rel=1e-5)
     # Never smaller than where the masses are the targets.
     assert entropy.value(masses) > entropy.value(targets)
+
+
+def test_a_cluster_of_two_rows_is_learned(rng):
+    # Among the rows of another cluster, so that a smooth network would pass it over.
+    X = np.vstack([rng.normal(size=(400, 2)), rng.normal((9, 0), size=(300, 2))])
+    X[:2] = [[0.0, 0.1], [0.1, 0.0]]
+    y = np.repeat([0, 1], [400, 300])
+    y[:2] = 2
+    lesson = Lesson(
+        with_constant(X),
+        np.eye(5)[:, 1:4] @ np.eye(3)[:, y],
+        FocalSets.singletons(3),
+        SideInformation.nothing(),
+    )
+    network, trace = taught(
+        lesson,
+        Distillation.of(Consensus(3, max_iter=60), len(X)),
+        np.arange(len(X)),
+        np.random.RandomState(0),
+        lambda *_: None,
+    )
+    labels = network.masses(trace.state, lesson.inputs)[1:4].argmax(axis=0)
+    assert set(labels) == {0, 1, 2}
+    assert np.mean(labels == y) > 0.9
 
 
 def test_evidence_about_the_own_rows_is_what_was_combined(blobs):

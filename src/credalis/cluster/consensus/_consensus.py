@@ -286,6 +286,11 @@ default="auto"
         ]
         return "\n".join(lines)
 
+    def _start_advice(self, is_informed: bool) -> str:
+        return (
+            "its members do not agree on them, see describe(); ask for fewer clusters"
+        )
+
     @property
     def _detects_novelties(self) -> bool:
         return self.empty_set == "novelty"

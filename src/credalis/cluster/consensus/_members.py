@@ -64,7 +64,7 @@ _MAX_FEATURES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(_archive.SavedFields):
     """From rows to what the members see: centred, in one common unit, maybe projected.
 
     Attributes
@@ -100,18 +100,9 @@ class Frame:
         values = (rows - self.mean) / self.unit
         return values if self.axes is None else values @ self.axes
 
-    def to_state(self) -> dict[str, Any]:
-        """Plain numbers and arrays."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Frame:
-        """Inverse of `to_state`."""
-        return cls(**state)
-
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class Member(_archive.SavedFields):
     """One clustering of the rows of the committee.
 
     Attributes
@@ -160,18 +151,9 @@ class Member:
             return np.asarray(self.model.predict_proba(values), dtype=np.float64)
         return one_hot(np.asarray(self.model.predict(values)), n_own)
 
-    def to_state(self) -> dict[str, Any]:
-        """Arrays, and a model that has a file form."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Member:
-        """Inverse of `to_state`."""
-        return cls(**state)
-
 
 @dataclass(frozen=True, eq=False)
-class Committee:
+class Committee(_archive.SavedFields):
     """Members, how far each is believed, and the rows that they have clustered.
 
     Attributes
@@ -241,15 +223,6 @@ class Committee:
         sizes = np.bincount(singletons.argmax(axis=1), minlength=self.n_clusters)
         return replace(self, lost=np.flatnonzero(sizes == 0))
 
-    def to_state(self) -> dict[str, Any]:
-        """Arrays and members."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Committee:
-        """Inverse of `to_state`."""
-        return cls(**state)
-
     @property
     def _n_neighbors(self) -> int:
         n_borrowed = max(member.n_borrowed for member in self.members)
@@ -283,7 +256,7 @@ for _class in (Frame, Member, Committee):
 
 
 @dataclass(frozen=True, eq=False)
-class Session:
+class Session(_archive.SavedFields):
     """What has come of asking all members.
 
     Attributes
@@ -317,15 +290,6 @@ class Session:
             "agreement_": self.agreement,
             "gate_": self.gate.summary(),
         }
-
-    def to_state(self) -> dict[str, Any]:
-        """Plain values, the committee and the gate."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Session:
-        """Inverse of `to_state`."""
-        return cls(**state)
 
 
 _archive.register(Session)
