@@ -196,9 +196,8 @@ def _given(member: Any, name: str, rows: Array, n_clusters: int, seed: int) -> M
     """What a clusterer of the user's says."""
     model = clone(member)
     parameters = model.get_params()
-    changed: dict[str, Any] = {
-        key: n_clusters for key in ("n_clusters", "n_components") if key in parameters
-    }
+    numbers = [key for key in ("n_clusters", "n_components") if key in parameters]
+    changed: dict[str, Any] = dict.fromkeys(numbers[:1], n_clusters)
     if parameters.get("random_state", 0) is None:
         changed["random_state"] = seed
     model.set_params(**changed).fit(rows)
