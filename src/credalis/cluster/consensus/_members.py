@@ -176,7 +176,9 @@ def _asked(
         fit = best_fit(inside, starts, "full", dof=HEAVY_TAILS, ridge=ridge)
         return Member(name, fit.memberships, fit.mixture)
     if member == "bpec":
-        model = BPEC(n_clusters, random_state=seed).fit(inside)
+        # As published: its masses on ∅ are not wanted here, nor a search for novelty.
+        model = BPEC(n_clusters, beta=2.0, empty_set="noise", random_state=seed)
+        model.fit(inside)
         return Member(name, model.partition_.pignistic.copy(), model)
     if member == "ward":
         ward = AgglomerativeClustering(n_clusters, linkage="ward")
