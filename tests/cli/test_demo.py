@@ -21,7 +21,7 @@ def test_demo_prints_a_summary_and_writes_a_report(tmp_path, capsys):
     page = path.read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "<h1>Consensus report</h1>" in page
-    for diagram in ("Partition", "δ–Bel graph", "Shepard diagram", "Learning curve"):
+    for diagram in ("Partition", "δ–Bel graph", "Learning curve"):
         assert f"<h2>{diagram}</h2>" in page
 
 
