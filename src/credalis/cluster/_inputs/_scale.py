@@ -65,6 +65,9 @@ _N_KMEANS = 10
 
 MAX_NEIGHBORS = 10
 
+# Distance to noise in units of the ordinary one, where ∅ is told as novelty.
+_NOVELTY_FACTOR = 2.0
+
 
 @dataclass(frozen=True, eq=False)
 class Scale:
@@ -87,6 +90,18 @@ class Scale:
     def deviations(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """X - nearest centre, row by row."""
         return X - self.centers[cdist(X, self.centers).argmin(axis=1)]
+
+
+def noise_factor(*, is_about_novelty: bool) -> float:
+    """An automatic δ, the distance to noise, in units of the distance that is ordinary.
+
+    δ keeps its part in the fit whatever ∅ stands for: objects farther than δ from all
+    prototypes hardly move them. Given the prototypes, the masses on the other sets are
+    in proportions that do not depend on δ, so that for novelty only these are told.
+    Then δ need not flag anything, and an automatic one is twice as large: no small
+    cluster and no edge of a large one is taken for noise.
+    """
+    return _NOVELTY_FACTOR if is_about_novelty else 1.0
 
 
 def robust_scale(

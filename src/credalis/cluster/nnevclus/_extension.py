@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from credalis._threads import one_thread
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import (
@@ -17,7 +18,6 @@ from credalis.cluster._framework._fit import (
     set_fitted,
     store_reference,
 )
-from credalis.cluster._framework._solution import one_thread
 from credalis.cluster._inputs._clusters import hard_clusters
 from credalis.cluster._inputs._geometry import scale_of, takes_contrast
 from credalis.cluster._inputs._scale import Standardization
