@@ -295,10 +295,14 @@ class BaseCredalClusterer(
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
         estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
-        fitted = dict(state["fitted"])
+        fitted = state["fitted"]
         if "focal_sets_" in fitted:
-            for name, parameter in cls._earlier_numbers.items():
-                fitted.setdefault(name, float(getattr(estimator, parameter)))
+            earlier = {
+                name: float(getattr(estimator, parameter))
+                for name, parameter in cls._earlier_numbers.items()
+                if name not in fitted
+            }
+            fitted = {**fitted, **earlier}
         set_fitted(estimator, fitted)
         return estimator
 
