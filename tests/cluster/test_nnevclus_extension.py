@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 
 from credalis import NNEVCLUS, FocalSets
 from credalis.belief import plausibility
-from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._extension import (
     _enlarged,
     _first_sets,
@@ -20,7 +19,7 @@ from credalis.cluster.nnevclus._extension import (
     extended,
 )
 from credalis.cluster.nnevclus._network import FittedNetwork, network_for
-from credalis.network import masses_in_blocks
+from credalis.network import Standardization, masses_in_blocks
 
 CENTERS = np.array([[0, 0], [9, 0], [4, 8], [13, 8]], dtype=float)
 

@@ -6,6 +6,7 @@ from credalis.network._model import (
     CredalNetwork,
     DeferredInputs,
     Perceptron,
+    Standardization,
     masses_in_blocks,
     with_constant,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "NoveltyScorer",
     "Perceptron",
     "SideInformation",
+    "Standardization",
     "TrainingData",
     "couple",
     "fit_novelty",

@@ -41,7 +41,7 @@ from credalis.cluster._framework._fit import (
     set_fitted,
 )
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._scale import count_distinct
+from credalis.cluster._inputs._clusters import count_distinct
 from credalis.partition import CredalPartition, uncopied_partition
 from credalis.sources import Source, lazily
 

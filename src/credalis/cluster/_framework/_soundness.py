@@ -26,9 +26,9 @@ from sklearn.metrics import pairwise_distances
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._medoids import k_medoids
-from credalis.cluster._inputs._scale import count_distinct
 from credalis.exceptions import (
     CollapseWarning,
     ContrastWarning,

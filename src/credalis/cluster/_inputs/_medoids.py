@@ -6,13 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.cluster._inputs._scale import (
-    FAR,
-    MAX_NEIGHBORS,
-    MAX_SAMPLE,
-    ORDINARY_SHARE,
-)
 from credalis.peaks import delta_bel
+
+# This share of the objects counts as ordinary when the scale is measured.
+ORDINARY_SHARE = 0.95
+
+# Objects farther than this many times the scale from all centres start no cluster.
+FAR = 3.0
+
+# Centres or medoids that give the scale are found on a sample of at most this many
+# objects, without those whose neighbours, at most so many, are farthest.
+MAX_SAMPLE = 2000
+MAX_NEIGHBORS = 10
 
 # Rows of the graph that belief peaks are found on.
 _MAX_PEAK_OBJECTS = 10_000

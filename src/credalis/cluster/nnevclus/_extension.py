@@ -20,7 +20,6 @@ from credalis.cluster._framework._fit import (
 )
 from credalis.cluster._inputs._clusters import hard_clusters
 from credalis.cluster._inputs._geometry import scale_of, takes_contrast
-from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._network import FittedNetwork, Weights, network_for
 from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
 from credalis.cluster.nnevclus._settings import Settings
@@ -32,7 +31,7 @@ from credalis.cluster.nnevclus._start import (
     train_on_labels,
     train_to_end,
 )
-from credalis.network import CredalNetwork, with_constant
+from credalis.network import CredalNetwork, Standardization, with_constant
 from credalis.optimize import minimize_lbfgs
 from credalis.partition import uncopied_partition
 

@@ -16,13 +16,13 @@ from credalis._files import atomic_write, naming_errors
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import Geometry
-from credalis.cluster._inputs._scale import Standardization
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
     CredalNetwork,
     NoveltyScorer,
     Perceptron,
     SideInformation,
+    Standardization,
     TrainingData,
     masses_in_blocks,
     onnx_model,

@@ -17,7 +17,6 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._inputs._geometry import EARLIER_DEFAULTS
-from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import (
@@ -34,7 +33,7 @@ from credalis.cluster.nnevclus._start import (
 from credalis.cluster.nnevclus._stream import train_on_stream
 from credalis.cluster.nnevclus._training import TrainingState
 from credalis.metric_learning import DissimilarityPCA
-from credalis.network import NoveltyScorer, mean_stress
+from credalis.network import NoveltyScorer, Standardization, mean_stress
 from credalis.objectives import cross_stress
 from credalis.sources import Source
 

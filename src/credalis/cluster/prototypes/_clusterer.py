@@ -23,13 +23,13 @@ from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._framework._soundness import warn_of_collapse
-from credalis.cluster._inputs._medoids import belief_peaks
-from credalis.cluster._inputs._scale import (
+from credalis.cluster._inputs._clusters import (
     MAX_SAMPLE,
     Scale,
     noise_factor,
     robust_scale,
 )
+from credalis.cluster._inputs._medoids import belief_peaks
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,

@@ -11,6 +11,7 @@ from sklearn.metrics import pairwise_distances
 
 from credalis._checks import check_choice, check_number
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._inputs._clusters import noise_factor
 from credalis.cluster._inputs._geometry import (
     Metric,
     attribute_geometry,
@@ -24,7 +25,6 @@ from credalis.cluster._inputs._medoids import (
     objects_near,
     settled_medoids,
 )
-from credalis.cluster._inputs._scale import noise_factor
 from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.dissimilarity import check_dissimilarities
 from credalis.objectives import (
