@@ -363,6 +363,7 @@ def test_shares_among_the_clusters_do_not_depend_on_delta(plane):
 
 
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.UnitsWarning")
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.MergedClustersWarning")
 def test_novelty_with_an_adaptive_metric_knows_no_units(plane):
     X, _ = plane
     units = np.array([1.0, 1000.0])

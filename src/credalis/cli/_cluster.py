@@ -24,10 +24,12 @@ from credalis.cli._shared._options import (
     checked_fields,
     clear_level_option,
     column_options,
+    csv_safe_option,
     data_argument,
     debug_option,
     examples,
     fields_option,
+    is_csv_safe,
     json_option,
     n_jobs_option,
     quiet_option,
@@ -57,6 +59,7 @@ _output_options = together(
         "error.",
     ),
     fields_option,
+    csv_safe_option,
     click.option(
         "--model", type=PATH, help="Where to save the model, for credalis predict."
     ),
@@ -162,7 +165,12 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
         facts = _facts(estimator, table, data, reasons, clear_level)
         if options["output"]:
             write_memberships(
-                options["output"], table, estimator.partition_, fields, clear_level
+                options["output"],
+                table,
+                estimator.partition_,
+                fields,
+                clear_level,
+                csv_safe=is_csv_safe(options["csv_safe"], options["output"]),
             )
         if options["model"]:
             model = TabularModel(table.prepared.preparation, estimator, facts)

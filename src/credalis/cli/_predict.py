@@ -16,11 +16,13 @@ from credalis.cli._shared._options import (
     SETTINGS,
     checked_fields,
     clear_level_option,
+    csv_safe_option,
     debug_option,
     examples,
     fields_option,
     file_options,
     id_option,
+    is_csv_safe,
     json_option,
     quiet_option,
 )
@@ -57,6 +59,7 @@ from credalis.tabular import (
     "standard output, nothing with --json]",
 )
 @fields_option
+@csv_safe_option
 @id_option
 @click.option(
     "--missing",
@@ -104,7 +107,7 @@ def predict(model: str, data: str, **options: Any) -> None:
         scoring = _Scoring(
             scorer, table, id_column, table_options.missing, level, console
         )
-        scoring.write(output, fields)
+        scoring.write(output, fields, options["csv_safe"])
     stop_if_asked()
     text = scoring.tally.text()
     if output and output != "-":
@@ -152,7 +155,9 @@ class _Scoring:
         self._missing = missing
         self._console = console
 
-    def write(self, output: str | None, fields: list[str]) -> None:
+    def write(
+        self, output: str | None, fields: list[str], csv_safe: bool | None
+    ) -> None:
         """Write the memberships, or with no output only count."""
         # Before a header is written that nothing follows.
         self._model.preparation.check_table(self._table.name, self._table.columns)
@@ -170,7 +175,8 @@ class _Scoring:
             for _ in self._batches(schema):
                 pass
             return
-        with write_table(output, schema) as write:
+        is_safe = is_csv_safe(csv_safe, output)
+        with write_table(output, schema, csv_safe=is_safe) as write:
             for batch in self._batches(schema):
                 write(batch)
                 stop_if_asked()

@@ -106,8 +106,9 @@ class Table(ABC):
 
     def check_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The same names, or a ValueError that tells which is not there."""
+        known = set(self.columns)
         for name in columns:
-            if name not in self.columns:
+            if name not in known:
                 raise ValueError(
                     f"{self.name} has no column {name!r}{self._meant(name)}"
                 )

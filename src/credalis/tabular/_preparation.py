@@ -73,7 +73,8 @@ class Preparation(SavedFields):
 
     def check_table(self, name: str, columns: Sequence[str]) -> None:
         """Refuse a table without the columns that are needed; others are ignored."""
-        absent = [column for column in self.columns if column not in set(columns)]
+        present = set(columns)
+        absent = [column for column in self.columns if column not in present]
         if absent:
             raise ValueError(
                 f"{name} lacks {'column' if len(absent) == 1 else 'columns'} "

@@ -42,12 +42,14 @@ def write_memberships(
     partition: CredalPartition,
     fields: Sequence[str],
     clear_level: float,
+    *,
+    csv_safe: bool,
 ) -> None:
     """Write one row for each row of the table, block by block."""
     is_kept = data.prepared.is_kept
     schema = membership_schema(partition.focal_sets, data.key, fields)
     n_before = 0
-    with write_table(path, schema) as write:
+    with write_table(path, schema, csv_safe=csv_safe) as write:
         for start in range(0, len(is_kept), BATCH_ROWS):
             kept = is_kept[start : start + BATCH_ROWS]
             n_kept = int(kept.sum())

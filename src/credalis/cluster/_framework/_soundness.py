@@ -275,6 +275,8 @@ def are_too_many_outliers(
 def rate_that_suits(empty: Array, outlier_rate: float) -> float:
     """The rate at which the share of outliers that is ordinary would be flagged.
 
+    One digit, rounded down, so that it works as it is said.
+
     Parameters
     ----------
     empty : array of shape (n_samples,)
@@ -283,7 +285,11 @@ def rate_that_suits(empty: Array, outlier_rate: float) -> float:
         The rate r that they were found with.
     """
     odds = np.quantile(empty, 1.0 - _SHARE_OF_OUTLIERS)
-    return outlier_rate * float(np.sqrt((1.0 - odds) / odds))
+    rate = outlier_rate * float(np.sqrt((1.0 - odds) / odds))
+    if rate == 0:
+        return 0.0
+    unit = 10.0 ** np.floor(np.log10(rate))
+    return float(np.floor(rate / unit) * unit)
 
 
 def depends_on_units(metric: object) -> bool:
