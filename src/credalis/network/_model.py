@@ -15,7 +15,7 @@ from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
 Array = NDArray[np.floating]
 
 # Rows looked at together where one pass over the data is enough.
-_BLOCK_ROWS = 10_000
+_STANDARDIZED_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Standardization(_archive.SavedFields):
         unit = np.maximum(X.max(axis=0) - mean, mean - X.min(axis=0))
         unit[unit == 0] = 1.0
         squares = np.zeros(X.shape[1])
-        for rows in gen_batches(len(X), _BLOCK_ROWS):
+        for rows in gen_batches(len(X), _STANDARDIZED_ROWS):
             squares += np.square((X[rows] - mean) / unit).sum(axis=0)
         deviation = unit * np.sqrt(squares / len(X))
         return cls(mean, np.where(deviation > 0, deviation, 1.0))
