@@ -150,7 +150,7 @@ class TrainedWeights:
         return parameters
 
     def extended(self, focal_sets: FocalSets) -> TrainedWeights:
-        """Weights of a perceptron for more sets; new ones are between their clusters."""
+        """Weights of a perceptron for more sets; a new one is between its clusters."""
         assert not isinstance(self.weights, dict), "modules do not grow"
         *hidden, known = self.weights
         output = output_weights(
