@@ -29,6 +29,10 @@ _MAX_MATRIX = 2000
 _MAX_HIERARCHY = 1000
 # Runs of k-means, of which the best is kept.
 _N_KMEANS = 10
+# Neighbours that tell whether an object is strange, and how much farther away from them
+# than they are from theirs an ordinary one may be.
+_N_JUDGED_BY = 5
+_ORDINARY_FACTOR = 2.0
 
 # An object is an inner one of its cluster if it is so much nearer to its centre than to
 # the next one, or among this share of the cluster, and at least so many, that are next
@@ -146,22 +150,39 @@ def _by_means(
     Gross outliers draw centres to themselves; without them, the other centres are
     where the objects are. But in small clusters many objects are isolated. Seeds that
     are drawn at random miss small clusters, which the hierarchy of Ward's method keeps
-    apart. The mean distance, in which a few far objects do not count much, tells which
-    is better.
+    apart. The squared distances of the objects that are not strange tell which is
+    better.
     """
     wanted = max(_ENOUGH_POINTS, min(_POINTS_PER_CLUSTER * n_clusters, _MAX_POINTS))
     objects = _some(len(points), wanted, rng)
     sample = points[objects]
-    found: list[tuple[float, Array]] = []
+    found: list[Array] = []
     for rows in (sample, without_isolated(sample, n_clusters)):
         for start in ("k-means++", _ward_centers(rows, n_clusters, rng)):
             n_init = _N_KMEANS if isinstance(start, str) else 1
             kmeans = KMeans(n_clusters, init=start, n_init=n_init, random_state=rng)
-            centers = kmeans.fit(rows).cluster_centers_
-            found.append((float(cdist(sample, centers).min(axis=1).mean()), centers))
-    _, centers = min(found, key=lambda each: each[0])
+            found.append(kmeans.fit(rows).cluster_centers_)
+    centers = _best_centers(sample, found)
     between = cdist(centers, centers)
     return HardClusters.of(objects, cdist(sample, centers), between)
+
+
+def _best_centers(points: Array, found: list[Array]) -> Array:
+    """The centres whose squared distances to the objects are least.
+
+    Gross outliers would decide that; objects whose neighbours are closer to each other
+    than to them have no part in it. Those of a small, sparse cluster have.
+    """
+    judges = points
+    n_neighbors = min(_N_JUDGED_BY, len(points) - 1)
+    if n_neighbors > 0:
+        search = NearestNeighbors(n_neighbors=n_neighbors).fit(points)
+        lengths, neighbors = search.kneighbors()
+        reach = lengths[:, -1]
+        is_ordinary = reach <= _ORDINARY_FACTOR * reach[neighbors].mean(axis=1)
+        judges = points[is_ordinary] if is_ordinary.any() else points
+    costs = [cdist(judges, each, "sqeuclidean").min(axis=1).mean() for each in found]
+    return found[int(np.argmin(costs))]
 
 
 def _ward_centers(points: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
@@ -258,9 +279,7 @@ def robust_centers(X: Array, n_clusters: int, rng: np.random.RandomState) -> Arr
     """Centres by k-means of all rows of X, or of those that are not isolated.
 
     Gross outliers draw centres to themselves; without them, the other centres are
-    where the objects are. But in small clusters many objects are isolated. The mean
-    distance tells which is better, with the extent of the objects that are not isolated
-    as the largest that counts.
+    where the objects are. But in small clusters many objects are isolated.
     """
     core = without_isolated(X, n_clusters)
     found = [
@@ -269,9 +288,7 @@ def robust_centers(X: Array, n_clusters: int, rng: np.random.RandomState) -> Arr
         .cluster_centers_
         for rows in (core, X)
     ]
-    extent = cdist(core, found[0]).max()
-    costs = [np.minimum(cdist(X, each).min(axis=1), extent).mean() for each in found]
-    return found[int(np.argmin(costs))]
+    return _best_centers(X, found)
 
 
 def count_distinct(X: Array, enough: int) -> int:
