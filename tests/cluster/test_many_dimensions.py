@@ -14,8 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 import credalis
 from credalis import BCM, BPEC, CCM, CECM, ECM, MECM, RECM, ECMdd, FocalSets
 from credalis.checkpoints import Checkpoint
+from credalis.cluster._inputs._clusters import robust_scale
 from credalis.cluster._inputs._medoids import k_means
-from credalis.cluster._inputs._scale import robust_scale
 from credalis.exceptions import CollapseWarning
 from credalis.objectives import (
     automatic_exponent,

@@ -21,6 +21,7 @@ from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import (
     DEFAULT,
+    DEFAULT_OF_DISSIMILARITIES,
     check_side_information,
     finds_n_clusters,
     make_estimator,
@@ -112,9 +113,9 @@ _side_options = together(
     "-m",
     "--method",
     type=click.Choice(list(named_estimators()), case_sensitive=False),
-    default=DEFAULT,
     metavar="NAME",
-    help=f"One of {', '.join(named_estimators())}.",
+    help=f"One of {', '.join(named_estimators())}.  [default: {DEFAULT}, or "
+    f"{DEFAULT_OF_DISSIMILARITIES} with --precomputed]",
 )
 @click.option(
     "--param",
@@ -156,6 +157,8 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
     )
     fields = checked_fields(options["fields"])
     clear_level = options["clear_level"] or CLEAR_LEVEL
+    if options["method"] is None:
+        options["method"] = _default_method(options["precomputed"], console)
     _check_options(data, options)
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
@@ -209,6 +212,16 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
                 coverage=options["coverage"],
             )
     _show(console, text, facts, options, time.perf_counter() - start)
+
+
+def _default_method(is_precomputed: bool, console: Console) -> str:
+    if not is_precomputed:
+        return DEFAULT
+    console.note(
+        f"--precomputed: {DEFAULT_OF_DISSIMILARITIES}, because the members of "
+        f"{DEFAULT} need attributes (-m names another method)"
+    )
+    return DEFAULT_OF_DISSIMILARITIES
 
 
 def _check_options(data: str, options: dict[str, Any]) -> None:

@@ -20,6 +20,8 @@ from credalis._checks import (
     check_n_jobs,
     check_number,
     check_seed,
+    check_squarable,
+    is_automatic,
     shown,
 )
 from credalis._coverage import (
@@ -33,6 +35,7 @@ from credalis._novelty import (
     empty_masses,
     report_novelty,
 )
+from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework import _registry
@@ -45,8 +48,8 @@ from credalis.cluster._framework._fit import (
     store_calibration,
 )
 from credalis.cluster._framework._levels import calibration_of
-from credalis.cluster._framework._solution import Solution, one_thread
-from credalis.cluster._inputs._scale import count_distinct
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._clusters import count_distinct
 from credalis.partition import CredalPartition, uncopied_partition
 from credalis.sources import Source, lazily
 
@@ -69,9 +72,7 @@ def check_common(estimator: BaseCredalClusterer) -> None:
         check_number("tol", parameters["tol"], at_least=0)
     if not isinstance(parameters["verbose"], bool):
         check_integer("verbose", parameters["verbose"], at_least=0)
-    if isinstance(n_init, str):
-        check_choice("n_init", n_init, ("auto",))
-    else:
+    if not is_automatic("n_init", n_init):
         check_integer("n_init", n_init, at_least=1)
     for name in _FLAGS:
         if name in parameters:
@@ -79,6 +80,10 @@ def check_common(estimator: BaseCredalClusterer) -> None:
     if "empty_set" in parameters:
         check_choice("empty_set", parameters["empty_set"], estimator._empty_sets)
         check_number("outlier_rate", parameters["outlier_rate"], above=0, at_most=0.5)
+    if "beta" in parameters and not is_automatic("beta", parameters["beta"]):
+        check_number("beta", parameters["beta"], above=1)
+    if "delta" in parameters and not is_automatic("delta", parameters["delta"]):
+        check_squarable("delta", parameters["delta"])
     check_n_jobs(parameters["n_jobs"])
     check_seed("random_state", parameters["random_state"])
 
@@ -150,8 +155,15 @@ class BaseCredalClusterer(
     _empty_sets: ClassVar[tuple[str, ...]] = ("stress", "novelty")
     # Whether the result depends on the units of the columns; a `metric` says more.
     _depends_on_units: ClassVar[bool] = True
-    # What to do about many outliers, and about prototypes that coincide.
+    # What to do about many outliers, and about prototypes that coincide; None: take
+    # another exponent.
     _outlier_advice: ClassVar[str] = "scale the data"
+    _collapse_advice: ClassVar[str | None] = None
+    # What parameters stood for in files that do not know `empty_set`, if they are
+    # "auto" there or not there at all.
+    _earlier_defaults: ClassVar[Mapping[str, str]] = {}
+    # Numbers that files of earlier versions do not hold, and the parameters they were.
+    _earlier_numbers: ClassVar[Mapping[str, str]] = {}
 
     n_init: int | str
     max_iter: Any
@@ -411,7 +423,15 @@ class BaseCredalClusterer(
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
         estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
-        set_fitted(estimator, state["fitted"])
+        fitted = state["fitted"]
+        if "focal_sets_" in fitted:
+            earlier = {
+                name: float(getattr(estimator, parameter))
+                for name, parameter in cls._earlier_numbers.items()
+                if name not in fitted
+            }
+            fitted = {**fitted, **earlier}
+        set_fitted(estimator, fitted)
         return estimator
 
     @classmethod
@@ -537,9 +557,15 @@ class BaseCredalClusterer(
         )
 
     @property
+    def _is_about_novelty(self) -> bool:
+        empty_set = self._parameter("empty_set")
+        # Who says what is far away means this by an outlier.
+        has_automatic_delta = isinstance(self._parameter("delta"), str)
+        return empty_set == "novelty" or (empty_set == "auto" and has_automatic_delta)
+
+    @property
     def _reports_novelty(self) -> bool:
-        has_empty_set = self.focal_sets_.empty_index is not None
-        return self._parameter("empty_set") == "novelty" and has_empty_set
+        return self._is_about_novelty and self.focal_sets_.empty_index is not None
 
     def _reference_of(
         self, X: NDArray[np.float64], rng: np.random.RandomState
@@ -629,7 +655,15 @@ class BaseCredalClusterer(
 
         ``form`` is how the file holds values.
         """
-        return parameters
+        if "empty_set" in parameters:
+            return parameters
+        automatic = form("auto")
+        earlier = {
+            name: form(value)
+            for name, value in cls._earlier_defaults.items()
+            if parameters.get(name, automatic) == automatic
+        }
+        return {**parameters, **earlier}
 
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
@@ -650,10 +684,6 @@ class BaseCredalClusterer(
         else:
             advice = "raise n_init, ask for fewer clusters"
         return f"{advice}, or try other methods (credalis.compare)"
-
-    @property
-    def _collapse_advice(self) -> str:
-        return "Take fewer clusters"
 
     @property
     def _detects_novelties(self) -> bool:

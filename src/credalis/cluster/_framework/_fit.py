@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from credalis._coverage import CoverageCalibration
+from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._solution import (
     Solution,
     best_start,
     empty_clusters_last,
-    one_thread,
 )
-from credalis.cluster._framework._warnings import (
+from credalis.cluster._framework._soundness import (
     warn_of_convergence,
     warn_of_data,
     warn_of_empty_clusters,
