@@ -40,8 +40,9 @@ SAMPLE_ROWS = 10_000
 # Arrays of more rows than this are trained on as if they came from a file.
 MAX_WHOLE = 200_000
 
-# Rows of a fit that are remembered.
+# Rows of a fit that are remembered, and numbers of them that are looked at together.
 _MAX_REMEMBERED = 2**17
+_PRINTED_NUMBERS = 2**14
 # Share of rows that must be remembered ones to be no coincidence, and share of rows
 # that are equal to each other from which on equal rows mean nothing.
 _NO_COINCIDENCE = 0.05
@@ -111,11 +112,18 @@ class RememberedRows:
 def _fingerprints(X: NDArray[np.float64]) -> NDArray[np.uint64]:
     """A number for each row: equal rows have equal ones, others hardly ever."""
     factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.int64)
-    # Adding zero makes -0.0 and 0.0 the same.
-    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)
-    mixed = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(29)
-    return (mixed * (2 * factors.astype(np.uint64) + np.uint64(1))).sum(axis=1)
+    odd = 2 * factors.astype(np.uint64) + np.uint64(1)
+    prints = np.empty(len(X), dtype=np.uint64)
+    # Few at a time: beside a matrix of dissimilarities there is no room for another.
+    n_rows = max(1, _PRINTED_NUMBERS // X.shape[1])
+    for start in range(0, len(X), n_rows):
+        rows = slice(start, start + n_rows)
+        # Adding zero makes -0.0 and 0.0 the same.
+        bits = np.ascontiguousarray(X[rows] + 0.0).view(np.uint64)
+        mixed = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+        prints[rows] = (mixed * odd).sum(axis=1)
+    return prints
 
 
 def fit(
