@@ -313,8 +313,11 @@ def _warn(
     warn_of_convergence(estimator, outcome.solution, outcome.max_iter)
     partition = getattr(estimator, "partition_", None)
     if partition is None:
-        partition = uncopied_partition(outcome.solution.masses, outcome.focal_sets)
         X = outcome.sample
+        assert X is not None
+        # Of a copy: the solution keeps what the minimisation has left on ∅.
+        masses = estimator._reported(outcome.solution.masses.copy(), X)
+        partition = uncopied_partition(masses, outcome.focal_sets)
     assert X is not None
     warn_of_outliers(estimator, partition)
     if not is_collapsed:
