@@ -4,7 +4,7 @@
   and names what a method must say; ``_fit`` is the one route from X to fitted
   attributes; ``_registry`` knows all estimators.
 - ``_inputs``: what methods make of X and of what is known about it: dissimilarities and
-  their scale, labels and pairs, seeds, standardisation.
+  their scale, labels and pairs, hard clusters and seeds.
 - ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC), ``relational``
   (RECM, ECMdd, MECM), ``votes`` (EkNNclus), ``bootstrap`` (Bootclus): the methods.
 - ``consensus``: a committee of methods, and a network that learns its evidence.

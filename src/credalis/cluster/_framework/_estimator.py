@@ -558,6 +558,7 @@ class BaseCredalClusterer(
 
     @property
     def _is_about_novelty(self) -> bool:
+        """Whether ∅, where it is a focal set, is told as novelty."""
         empty_set = self._parameter("empty_set")
         # Who says what is far away means this by an outlier.
         has_automatic_delta = isinstance(self._parameter("delta"), str)
