@@ -29,6 +29,7 @@ from credalis import (
     NNEVCLUS,
     RECM,
     Bootclus,
+    Consensus,
     ECMdd,
     EkNNclus,
     FocalSets,
@@ -86,6 +87,17 @@ ESTIMATORS = [
         n_bootstrap=10,
         confidence=0.8,
         n_init=1,
+    ),
+    Consensus(),
+    Consensus(
+        n_clusters=3,
+        members=["full", "ward", "bpec"],
+        adequacy_gate=False,
+        committee_size=60,
+        hidden_layer_sizes=(8, 8),
+        weight_decay=0.01,
+        empty_set="nothing",
+        max_iter=20,
     ),
 ]
 
@@ -307,6 +319,9 @@ def test_automatic_focal_sets_are_pairs_of_few_clusters(
     if isinstance(estimator, Bootclus):
         # Its published setting, whatever the number.
         expected = FocalSets.pairs(n_clusters, frame=False)
+    if isinstance(estimator, Consensus):
+        # Its members are about single clusters.
+        expected = FocalSets.singletons(n_clusters)
     estimator.set_params(n_clusters=n_clusters, focal_sets="auto")
     assert estimator.fit(X).focal_sets_ == expected
 

@@ -27,8 +27,13 @@ DIFFERENCES = {
         "RECM",
         "ECMdd",
     ),
+    "empty_set": ("what ∅ stands for where nothing is left on it", "Consensus"),
     "eta": ("a weight in the cost of one method", "MECM", "ECMdd"),
-    "focal_sets": ("the published choice, without Ω", "Bootclus"),
+    "focal_sets": (
+        "the published choice, without Ω; members are about single clusters",
+        "Bootclus",
+        "Consensus",
+    ),
     "gamma": (
         "a weight in the cost of one method, or the width of a kernel",
         "BCM",
@@ -37,6 +42,7 @@ DIFFERENCES = {
         "ECMdd",
         "KFDA KPCCA",
     ),
+    "hidden_layer_sizes": ('what "auto" stands for', "NNEVCLUS", "Consensus"),
     "init": (
         "what a start consists of",
         "MECM ECMdd",
@@ -48,6 +54,7 @@ DIFFERENCES = {
     "max_iter": (
         "a number chosen by the solver, or a loop that belongs to no start",
         "NNEVCLUS",
+        "Consensus",
         "Bootclus",
         "LSI",
         "DMLeig",
@@ -75,6 +82,7 @@ DIFFERENCES = {
         "EVCLUS",
         "NNEVCLUS",
         "Bootclus",
+        "Consensus",
         "EkNNclus",
         "PCCA KPCCA",
     ),
@@ -86,6 +94,7 @@ DIFFERENCES = {
         "what depends on chance",
         "BPEC",
         "Bootclus",
+        "Consensus",
         "LSI DMLeig",
         "NewClusterMonitor",
         "CredalSearchCV",
@@ -102,7 +111,7 @@ DIFFERENCES = {
     "solver": ("each has solvers of its own", "EVCLUS", "NNEVCLUS"),
     "tol": (
         "the symbol of what converges, or another rule",
-        "EVCLUS NNEVCLUS",
+        "EVCLUS NNEVCLUS Consensus",
         "RECM",
         "Bootclus",
         "LSI DMLeig",

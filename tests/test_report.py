@@ -24,6 +24,7 @@ from credalis import (
     NNEVCLUS,
     RECM,
     Bootclus,
+    Consensus,
     CredalPartition,
     ECMdd,
     EkNNclus,
@@ -532,6 +533,7 @@ def test_dissimilarities_given_to_fit_are_taken(reported, monkeypatch):
         quick(2),
         EkNNclus(n_neighbors=10, random_state=0),
         Bootclus(2, n_bootstrap=5, random_state=0),
+        Consensus(2, random_state=0),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

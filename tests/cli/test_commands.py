@@ -76,8 +76,8 @@ class TestCompare:
         monkeypatch.setattr("credalis.cli._compare._MAX_ROWS_FOR_ALL", 10)
         result = run("compare", csv, "-c", "2", "--columns", "height,width")
         assert (
-            "60 rows: only NNEVCLUS, ECM, CCM, BCM are run; name others with --methods"
-            in result.err
+            "60 rows: only NNEVCLUS, ECM, CCM, BCM, Consensus are run; name others with "
+            "--methods" in result.err
         )
 
 

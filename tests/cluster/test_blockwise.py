@@ -385,7 +385,7 @@ def test_a_fit_that_has_ended_is_not_made_again(blobs, tmp_path, monkeypatch):
     X, _ = blobs
     path = tmp_path / "fit.checkpoint"
     first = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=path)
-    monkeypatch.setattr(network_blocks, "_chunk", None)  # would fail if it were called
+    monkeypatch.setattr(network_blocks, "_chunk", pytest.fail)
     monkeypatch.setattr(ArraySource, "_mixed_parts", None)
     again = NNEVCLUS(**SMALL | {"random_state": np.int64(0)})
     again.fit(ArraySource(X), checkpoint=path)

@@ -16,7 +16,11 @@ ROOT = PACKAGE / "cluster"
 ROOMS = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
 
 # What a room imports besides the framework, the inputs and lower layers.
-EDGES = {("nnevclus", "evclus")}
+EDGES = {
+    ("consensus", "nnevclus"),
+    ("consensus", "prototypes"),
+    ("nnevclus", "evclus"),
+}
 
 MODULES = {
     ".".join(("credalis", *path.relative_to(PACKAGE).with_suffix("").parts)): path

@@ -291,7 +291,7 @@ def _check_partitions(estimator: BaseCredalClusterer, given: dict[str, Any]) -> 
     if not estimator._reads_partitions:
         raise ValueError(
             f"X must not be a Dask collection for {type(estimator).__name__}, only "
-            "NNEVCLUS is trained on partitions: call compute on it first"
+            "NNEVCLUS and Consensus are trained on partitions: call compute on it first"
         )
     for name, value in given.items():
         if value is not None:
