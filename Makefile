@@ -10,7 +10,7 @@ help:
 	@echo "make demo         a first look: clusters built-in data, writes report.html"
 	@echo "make test         everything that must pass: lint, types, all tests"
 	@echo "make check-fast   lint, types, and the tests of what changed since main"
-	@echo "make test-slow    the tests that take minutes"
+	@echo "make test-slow    the tests that take minutes, more random examples"
 	@echo "make test-oldest  the tests with the oldest supported dependencies"
 	@echo "make lint         the linter alone"
 	@echo "make types        the type checker alone"
@@ -29,7 +29,7 @@ check-fast: lint types
 	$(BIN)/python tests/changed.py -n auto
 
 test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto --dist worksteal -m "slow or hypothesis"
 
 # The oldest versions that pyproject.toml admits, in an environment of their own.
 test-oldest:

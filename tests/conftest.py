@@ -16,9 +16,10 @@ from hypothesis import settings
 
 from credalis.cluster._framework import _registry
 
-# A busy machine is slow, not wrong.
-settings.register_profile("credalis", deadline=None)
-settings.load_profile("credalis")
+# A busy machine is slow, not wrong. `make test-slow` tries more examples.
+settings.register_profile("credalis", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "credalis"))
 
 # A shell lets the commands that it starts in the background ignore interrupts; tests
 # that interrupt something would then wait for ever.
@@ -34,6 +35,12 @@ def estimators_of_a_test_stay_in_it():
     yield
     _registry._estimators.clear()
     _registry._estimators.update(before)
+
+
+@pytest.fixture
+def nobody_was_told(monkeypatch):
+    """What is said once in a process is said again."""
+    monkeypatch.setattr("credalis._warnings._already_told", set())
 
 
 @pytest.fixture(params=[0, 1, 2])

@@ -1,10 +1,17 @@
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from credalis import ECM, Bootclus, EkNNclus, compare
+from credalis import ECM, RECM, Bootclus, ECMdd, EkNNclus, compare
+from credalis._compare._recommendation import (
+    Evidence,
+    agreements,
+    reason,
+    recommended,
+)
 from credalis.cluster import named_estimators
 from credalis.datasets import make_four_class
 from credalis.metrics import consistency_index, nonspecificity_index
@@ -45,12 +52,111 @@ def test_a_method_gives_what_it_gives_alone(result, data):
 def test_the_table_prints_itself(result):
     lines = repr(result).splitlines()
     assert lines[0].split() == [
-        "method", "clusters", "ARI", "CI", "NS", "nonspecificity", "outliers", "seconds"
+        "method", "clusters", "ARI", "CI", "NS", "nonspecificity", "outliers",
+        "agreement", "stability", "warnings", "seconds",
     ]  # fmt: skip
-    assert len(lines) == 5
-    assert lines[-1] == "* not dominated in CI and NS"
-    starred = [line.split("*")[0].strip() for line in lines[1:-1] if "*" in line]
+    assert len(lines) == 6
+    assert lines[-1] == "* not dominated in CI and NS, given the classes"
+    starred = [line.split("*")[0].strip() for line in lines[1:-2] if "*" in line]
     assert starred == result.non_dominated
+
+
+@pytest.mark.parametrize("with_classes", [True, False])
+def test_one_row_has_a_star_with_and_without_classes(result, data, with_classes):
+    if not with_classes:
+        result = compare(data[0], 4, ["ECM", EkNNclus(n_neighbors=40)], random_state=0)
+    text = repr(result)
+    lines = text.splitlines()[1 : 1 + len(result)]
+    starred = [line for line in lines if "★" in line]
+    assert len(starred) == 1
+    assert starred[0].split()[0].rstrip("*★") == result.recommended.split()[0]
+    assert f"★ {result.recommended} is recommended: {result.reason}" in text
+    assert result.reason in result._repr_html_()
+    assert ("no part in this" in text) == with_classes
+
+
+def test_the_classes_do_not_change_what_is_recommended(result, data):
+    methods = ["ECM", EkNNclus(n_neighbors=40), "ECM"]
+    blind = compare(data[0], 4, methods, random_state=0)
+    assert blind.recommended == result.recommended
+    assert [each.stability for each in blind.scores] == [
+        each.stability for each in result.scores
+    ]
+
+
+def test_agreement_is_with_the_other_methods(result):
+    labels = [result[each.method].labels_ for each in result.scores]
+    other = adjusted_rand_score(labels[0], labels[1])
+    assert result.scores[1].agreement == pytest.approx(other)
+    assert result.scores[0].agreement == pytest.approx((1 + other) / 2)
+    assert all(-1 <= each.stability <= 1 for each in result.scores)
+
+
+def test_a_result_that_is_warned_of_is_not_recommended(data):
+    hasty = {"hasty": ECM(max_iter=1), "patient": ECM(), "hasty too": ECM(max_iter=1)}
+    with pytest.warns(ConvergenceWarning, match="hasty"):
+        result = compare(data[0], 4, hasty, random_state=0)
+    assert [each.warnings for each in result.scores] == [
+        ("ConvergenceWarning",),
+        (),
+        ("ConvergenceWarning",),
+    ]
+    assert result.recommended == "patient"
+    assert "raised no warning (that of 2 of 3 methods did)" in result.reason
+
+
+def test_dissimilarities_can_be_compared(data):
+    matrix = cdist(data[0], data[0])
+    methods = [RECM(metric="precomputed"), ECMdd(metric="precomputed")]
+    result = compare(matrix, 4, methods, random_state=0)
+    assert all(each.stability > 0 for each in result.scores)
+
+
+def test_a_method_that_is_about_all_objects_has_no_stability(data):
+    # The last row is not among the first 84.
+    seeds = {"seeds": ECMdd(init=[0, 1, 2, 119])}
+    (scores,) = compare(data[0], 4, seeds, random_state=0).scores
+    assert scores.stability is None
+    assert scores.agreement is None
+
+
+def evidence(method, agreement, stability, *warnings):
+    return Evidence(method, agreement, stability, warnings)
+
+
+class TestRecommendation:
+    def test_warnings_come_first_then_the_mean(self):
+        shaky = evidence("A", 0.9, 0.9, "EmptyClusterWarning")
+        fair, good = evidence("B", 0.5, 0.6), evidence("C", 0.4, 0.8)
+        assert recommended([shaky, fair, good]) is good
+        assert recommended([shaky, fair]) is fair
+        assert recommended([shaky]) is shaky
+
+    def test_of_equals_the_first(self):
+        equals = [evidence("A", 0.5, 0.5), evidence("B", 0.5, 0.5)]
+        assert recommended(equals).method == "A"
+
+    def test_agreement_is_a_mean_over_pairs(self):
+        labels = [[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]
+        assert agreements(labels) == pytest.approx([0.25, 0.25, -0.5])
+        assert agreements(labels[:1]) == [None]
+
+    def test_the_reason_in_words(self):
+        assert reason([evidence("A", None, 0.62)]) == (
+            "its fit raised no warning, and its clusters agree partly with its own for "
+            "a part of the objects (ARI 0.62)"
+        )
+        told = reason([evidence("A", 0.9, 0.7), evidence("B", 0.8, 0.6, "X")])
+        assert told == (
+            "its fit raised no warning (that of 1 of 2 methods did), and its clusters "
+            "agree well with those of the other methods (mean ARI 0.90, rank 1 of 2) "
+            "and partly with its own for a part of the objects (ARI 0.70, rank 1 of 2)"
+        )
+
+    def test_doubts_are_told(self):
+        told = reason([evidence("A", 0.1, 0.2, "X"), evidence("B", 0.1, 0.1, "X")])
+        assert told.startswith("its fit raised the fewest warnings (X)")
+        assert told.endswith("the methods disagree, so look at other results, too")
 
 
 def test_html_escapes_names(data):

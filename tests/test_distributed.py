@@ -200,6 +200,7 @@ def test_predictions_are_lazy(alone, blobs):
     assert sum(calls) >= 3 * 9000
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs, client):
     from joblib import parallel_config
 

@@ -8,23 +8,25 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from credalis import NNEVCLUS
+from credalis.exceptions import ResultWarning
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
 
 
 @pytest.fixture(params=["short", pytest.param("whole", marks=pytest.mark.slow)])
 def training(request, monkeypatch):
-    """Whether networks are trained to the end, or ten epochs at most."""
+    """Whether networks are trained to the end, or three epochs at most."""
     fit = NNEVCLUS.fit
 
     def short_fit(self, *data, **information):
         if self.max_iter != "auto":
-            self.max_iter = min(self.max_iter, 10)
+            self.max_iter = min(self.max_iter, 3)
         return fit(self, *data, **information)
 
     if request.param == "short":
         monkeypatch.setattr(NNEVCLUS, "fit", short_fit)
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        for category in (ConvergenceWarning, ResultWarning):
+            warnings.simplefilter("ignore", category)
 
 
 @pytest.mark.usefixtures("training")

@@ -31,7 +31,6 @@ from credalis import (
     FocalSets,
     report,
 )
-from credalis._drawing.palette import BASE_COLORS
 from credalis.datasets import make_four_class
 from credalis.peaks import delta_bel
 from credalis.plots import ShepardDisplay
@@ -325,7 +324,7 @@ def test_picture_shows_every_object_once_in_the_colours_of_the_library(
         trace["marker"]["color"].upper()
         for trace in traces
         if trace["name"].startswith("cluster")
-    ] == list(BASE_COLORS[:4])
+    ] == ["#0069A8", "#F0A30A", "#009E76", "#7A1040"]
     outliers = next(trace for trace in traces if trace["name"] == "outlier")
     assert (
         outliers["customdata"] == np.flatnonzero(model.partition_.is_outlier).tolist()

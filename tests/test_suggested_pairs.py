@@ -47,7 +47,7 @@ def sorted_answers(truth, pairs):
     return pairs[is_same], pairs[~is_same]
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(answered(), st.integers(0, 12), st.integers(0, 5))
 def test_suggestions_are_new_and_do_not_repeat(case, n_pairs, seed):
     partition, truth, pairs = case

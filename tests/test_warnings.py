@@ -4,14 +4,10 @@ import warnings
 
 import pytest
 
-from credalis import _warnings
 from credalis._warnings import warn_experimental, warn_user
 from credalis.exceptions import ExperimentalWarning
 
-
-@pytest.fixture(autouse=True)
-def nobody_was_told(monkeypatch):
-    monkeypatch.setattr(_warnings, "_already_told", set())
+pytestmark = pytest.mark.usefixtures("nobody_was_told")
 
 
 def test_experimental_methods_are_told_once_each():

@@ -109,14 +109,14 @@ def nearest_neighbors(X: Array, metric: Any, n_neighbors: int) -> tuple[Indices,
         n_asked = min(n_asked, len(X))
         is_tied = np.zeros(len(first), dtype=bool)
         for batch in batches(len(pending), n_asked):
-            places = pending[batch]
-            columns, values = search.query(X[first[places]], n_asked)
+            asked = pending[batch]
+            columns, values = search.query(X[first[asked]], n_asked)
             if n_asked > n_kept + 1 or n_asked == len(X):
                 ranked = np.lexsort((columns, values))
                 columns = np.take_along_axis(columns, ranked, axis=1)
                 values = np.take_along_axis(values, ranked, axis=1)
-            found[places], lengths[places] = columns[:, :n_kept], values[:, :n_kept]
-            is_tied[places] = values[:, -1] <= lengths[places].max(axis=1) * (1 + 1e-9)
+            found[asked], lengths[asked] = columns[:, :n_kept], values[:, :n_kept]
+            is_tied[asked] = values[:, -1] <= lengths[asked].max(axis=1) * (1 + 1e-9)
         pending = np.flatnonzero(is_tied & (n_asked < len(X)))
         n_asked *= 2
     check_lengths(lengths, metric)

@@ -2,9 +2,14 @@
 
 __all__ = [
     "CollapseWarning",
+    "ContrastWarning",
+    "EmptyClusterWarning",
     "ExperimentalWarning",
     "InvalidMassError",
+    "MergedClustersWarning",
     "OutlierWarning",
+    "ResultWarning",
+    "UnitsWarning",
 ]
 
 
@@ -12,13 +17,36 @@ class InvalidMassError(ValueError):
     """Numbers that were offered as mass functions are not mass functions."""
 
 
-class CollapseWarning(UserWarning):
+class ResultWarning(UserWarning):
+    """The result of a fit is hardly what was hoped for.
+
+    The base of the warnings that concern a result, not the data or the method.
+    """
+
+
+class CollapseWarning(ResultWarning):
     """The prototypes of different clusters have become the same point."""
+
+
+class ContrastWarning(UserWarning):
+    """Nearly all dissimilarities of the objects are equal."""
+
+
+class EmptyClusterWarning(ResultWarning):
+    """Some clusters are the most plausible one of no object."""
 
 
 class ExperimentalWarning(UserWarning):
     """A method rests on formulas that could not be confirmed."""
 
 
-class OutlierWarning(UserWarning):
-    """More than half of the objects were declared outliers."""
+class MergedClustersWarning(ResultWarning):
+    """A cluster holds groups with a gap between them, which k-means tells apart."""
+
+
+class OutlierWarning(ResultWarning):
+    """More objects were declared outliers than can be."""
+
+
+class UnitsWarning(UserWarning):
+    """The columns have such different spreads that some do not count."""

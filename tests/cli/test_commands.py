@@ -58,11 +58,14 @@ class TestCompare:
         )
         assert [each["method"] for each in values["methods"]] == ["ECM", "CCM"]
         assert values["methods"][0]["ari"] == pytest.approx(1.0)
+        assert values["recommended"] in ("ECM", "CCM")
+        assert values["reason"] in result.out
 
     def test_without_classes(self, run, csv):
         options = ("--columns", "height,width", "--methods", "ECM")
         result = run("compare", csv, "-c", "2", *options)
-        assert "ARI" not in result.out
+        assert "CI" not in result.out
+        assert "★ ECM is recommended: its fit raised no warning" in result.out
         usage = run("compare", csv, "-c", "2", *options, "--plot", "c.png")
         assert usage.code == 2
         assert "--truth COLUMN" in usage.error
@@ -75,10 +78,9 @@ class TestCompare:
     def test_a_large_table_gets_the_quick_methods(self, run, csv, monkeypatch):
         monkeypatch.setattr("credalis.cli._compare._MAX_ROWS_FOR_ALL", 10)
         result = run("compare", csv, "-c", "2", "--columns", "height,width")
-        assert (
-            "60 rows: only NNEVCLUS, ECM, CCM, BCM, Consensus are run; name others with "
-            "--methods" in result.err
-        )
+        names = "NNEVCLUS, ECM, CCM, BCM, Consensus"
+        expected = f"60 rows: only {names} are run; name others with --methods"
+        assert expected in result.err
 
 
 class TestCompletion:

@@ -179,20 +179,19 @@ class TestInfo:
 
 
 def test_pieces_are_forgotten_when_they_are_written(run, model, monkeypatch):
-    from credalis.cli import _predict
-
     n_rows = 400_000
     columns = {name: np.full(n_rows, 10.0) for name in ("height", "width")}
     pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), "new.parquet")
     pieces, n_alive = [], []
 
-    def watched(schema, partition, *others):
+    def watched(self, X):
+        partition = predicted(self, X)
         pieces.append(weakref.ref(partition))
         n_alive.append(sum(piece() is not None for piece in pieces))
-        return batch_of(schema, partition, *others)
+        return partition
 
-    batch_of = _predict.membership_batch
-    monkeypatch.setattr(_predict, "membership_batch", watched)
+    predicted = ECM.predict_partition
+    monkeypatch.setattr(ECM, "predict_partition", watched)
     assert run("predict", model, "new.parquet", "-o", "out.parquet").code == 0
     assert open_table("out.parquet").n_rows == n_rows
     assert len(pieces) >= 6

@@ -67,8 +67,8 @@ def test_singletons_alone_are_those_of_ecm():
     assert BCM(2, **settings).fit(X).partition_ == ECM(2, **settings).fit(X).partition_
 
 
-def test_warns_once_that_it_is_experimental(monkeypatch):
-    monkeypatch.setattr("credalis._warnings._already_told", set())
+@pytest.mark.usefixtures("nobody_was_told")
+def test_warns_once_that_it_is_experimental():
     X = load_butterfly().data
     with pytest.warns(ExperimentalWarning, match="BCM is experimental"):
         BCM(2, delta=5, init=START).fit(X)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -39,6 +40,12 @@ def short_starts(monkeypatch):
     """Clusters that are this easy to tell apart are found in fewer updates."""
     monkeypatch.setattr("credalis.cluster.nnevclus._blocks._START_UPDATES", 200)
     monkeypatch.setattr("credalis.cluster._framework._fit.SAMPLE_ROWS", 3000)
+
+
+def in_buffers(source, max_rows=4096):
+    """The source, which mixes its rows in buffers of so many."""
+    source.buffers = partial(source.buffers, max_rows=max_rows)
+    return source
 
 
 def masses(model, X):
@@ -111,6 +118,7 @@ def test_given_centres_fix_the_numbers(blobs):
     assert (model.predict(X) == y).mean() > 0.95
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.EmptyClusterWarning")
 def test_large_arrays_are_read_in_blocks_and_keep_their_objects(monkeypatch, blobs):
     X, y = blobs
     monkeypatch.setattr("credalis.cluster.nnevclus._nnevclus.MAX_WHOLE", 5000)
@@ -130,13 +138,11 @@ def test_large_arrays_are_read_in_blocks_and_keep_their_objects(monkeypatch, blo
 def test_training_sees_mixed_rows_of_sorted_data(monkeypatch):
     X, y = make_blobs(24_000, n_features=3, centers=8, cluster_std=2.0, random_state=3)
     in_order = X[np.argsort(y, kind="stable")]
-    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 8000)
-    monkeypatch.setattr("credalis.sources._base._MIN_BUFFER_ROWS", 1000)
     monkeypatch.setattr("credalis.sources._arrays._PIECE_ROWS", 100)
     model = NNEVCLUS(8, random_state=0)
     # Blocks of one cluster cost more: there, all dissimilarities should be small.
     random, mixed, unmixed = (
-        clone(model).fit(source).history_[0]
+        clone(model).fit(in_buffers(source, 2666)).history_[0]
         for source in (
             ArraySource(X),
             ArraySource(in_order),
@@ -245,18 +251,16 @@ def test_continues_with_the_same_bits(
 ):
     X, _ = blobs
     parameters = dict(SMALL, max_iter=3) if estimator is NNEVCLUS else dict(SMALL)
-    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 12_000)
-    monkeypatch.setattr("credalis.sources._arrays._PIECE_ROWS", 500)
     if estimator is not NNEVCLUS:
         # So that passes over the data have something left to do.
         parameters["tol"] = 1e-12
-    undisturbed = estimator(**parameters).fit(ArraySource(X))
+    undisturbed = estimator(**parameters).fit(in_buffers(ArraySource(X)))
     path = tmp_path / "fit.checkpoint"
     with monkeypatch.context() as patch:
         dying_after(n_writes, patch)
         with pytest.raises(KilledError):
             estimator(**parameters).fit(
-                ArraySource(X), checkpoint=Checkpoint(path, seconds=0)
+                in_buffers(ArraySource(X)), checkpoint=Checkpoint(path, seconds=0)
             )
     assert path.exists()
     # A fit from the beginning would end with the same bits, too.
@@ -269,7 +273,7 @@ def test_continues_with_the_same_bits(
     with monkeypatch.context() as patch:
         calls = counted_calls(owner, name, patch)
         continued = estimator(**parameters).fit(
-            ArraySource(X), checkpoint=Checkpoint(path, seconds=0)
+            in_buffers(ArraySource(X)), checkpoint=Checkpoint(path, seconds=0)
         )
     if estimator is NNEVCLUS:
         # Three passes over three buffers of 4096 rows; the first file is the start.
@@ -318,8 +322,7 @@ def test_prototypes_that_have_been_found_are_looked_at_twice(
 
 def test_a_full_disk_is_named_and_the_file_stays(blobs, tmp_path, monkeypatch):
     X, _ = blobs
-    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 12_000)
-    undisturbed = NNEVCLUS(**SMALL).fit(ArraySource(X))
+    undisturbed = NNEVCLUS(**SMALL).fit(in_buffers(ArraySource(X)))
     path = tmp_path / "fit.checkpoint"
     fsync, n_written = os.fsync, 0
 
@@ -333,9 +336,11 @@ def test_a_full_disk_is_named_and_the_file_stays(blobs, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full_at_last)
         with pytest.raises(OSError, match=r"fit\.checkpoint"):
-            NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=Checkpoint(path, 0))
+            NNEVCLUS(**SMALL).fit(
+                in_buffers(ArraySource(X)), checkpoint=Checkpoint(path, 0)
+            )
     assert [file.name for file in tmp_path.iterdir()] == ["fit.checkpoint"]
-    continued = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=path)
+    continued = NNEVCLUS(**SMALL).fit(in_buffers(ArraySource(X)), checkpoint=path)
     np.testing.assert_array_equal(masses(continued, X), masses(undisturbed, X))
 
 
@@ -365,19 +370,18 @@ def test_an_interrupt_in_the_start_ends_the_fit(blobs, tmp_path, monkeypatch):
 
 def test_an_interrupt_in_a_pass_keeps_what_was_learned(blobs, tmp_path, monkeypatch):
     X, y = blobs
-    monkeypatch.setattr("credalis.sources._base._MIN_BUFFER_ROWS", 3000)
-    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 9000)
-    monkeypatch.setattr("credalis.sources._arrays._PIECE_ROWS", 500)
-    undisturbed = NNEVCLUS(**SMALL).fit(ArraySource(X))
+    undisturbed = NNEVCLUS(**SMALL).fit(in_buffers(ArraySource(X)))
     checkpoint = Checkpoint(tmp_path / "fit.checkpoint", 0)
     with monkeypatch.context() as patch:
         interrupted_at(3, network_blocks, "_chunk", patch)
         with pytest.warns(ConvergenceWarning, match="was interrupted"):
-            stopped = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=checkpoint)
+            stopped = NNEVCLUS(**SMALL).fit(
+                in_buffers(ArraySource(X)), checkpoint=checkpoint
+            )
     assert adjusted_rand_score(y, stopped.predict(X)) > 0.9
     assert len(stopped.history_) == 1
     assert not np.array_equal(masses(stopped, X), masses(undisturbed, X))
-    continued = NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=checkpoint)
+    continued = NNEVCLUS(**SMALL).fit(in_buffers(ArraySource(X)), checkpoint=checkpoint)
     np.testing.assert_array_equal(masses(continued, X), masses(undisturbed, X))
 
 
@@ -426,20 +430,21 @@ def test_checkpoint_of_another_fit_is_refused(blobs, tmp_path):
 
 SCRIPT = """
 import sys, numpy as np
+from functools import partial
 import credalis.cluster._framework._fit as route
 import credalis.cluster.nnevclus._blocks as blocks
-import credalis.sources._base as base
 from credalis import NNEVCLUS
 from credalis.checkpoints import Checkpoint
 from credalis.sources import ArraySource
 blocks._START_UPDATES = 200
 route.SAMPLE_ROWS = 3000
-base._BUFFER_ENTRIES = 20_000
 data, out, path = sys.argv[1:4]
 print("begin", flush=True)
 X = np.load(data, mmap_mode="r")
 model = NNEVCLUS(4, focal_sets="singletons", max_iter=int(sys.argv[4]), random_state=0)
-model.fit(ArraySource(X), checkpoint=Checkpoint(path, seconds=0))
+source = ArraySource(X)
+source.buffers = partial(source.buffers, max_rows=4096)
+model.fit(source, checkpoint=Checkpoint(path, seconds=0))
 np.save(out, model.predict_partition(X).masses)
 """
 
@@ -454,7 +459,7 @@ def killed_at_random_moments(n_kills, n_passes, blobs, tmp_path):
 
     def fitted_here(checkpoint=None):
         model = NNEVCLUS(**SMALL, max_iter=n_passes)
-        rows = ArraySource(np.load(data, mmap_mode="r"))
+        rows = in_buffers(ArraySource(np.load(data, mmap_mode="r")))
         return masses(model.fit(rows, checkpoint=checkpoint), X)
 
     start = time.monotonic()
@@ -487,9 +492,6 @@ def killed_at_random_moments(n_kills, n_passes, blobs, tmp_path):
 @pytest.mark.parametrize(
     ("n_kills", "n_passes"), [(2, 5), pytest.param(10, 30, marks=pytest.mark.slow)]
 )
-def test_killed_fit_ends_with_the_same_masses(
-    n_kills, n_passes, blobs, tmp_path, monkeypatch
-):
-    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 20_000)
+def test_killed_fit_ends_with_the_same_masses(n_kills, n_passes, blobs, tmp_path):
     killed, whole = killed_at_random_moments(n_kills, n_passes, blobs, tmp_path)
     np.testing.assert_array_equal(killed, whole)

@@ -1,6 +1,7 @@
 """Consensus: the committee, its gate, and the network that learns from it."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,9 +14,20 @@ from sklearn.mixture import GaussianMixture
 from credalis import ECM, Consensus, FocalSets, load
 from credalis.belief import pignistic
 from credalis.checkpoints import Checkpoint
-from credalis.cluster.consensus._distillation import CrossEntropy
-from credalis.cluster.consensus._members import Frame, convene
+from credalis.cluster.consensus._distillation import (
+    CrossEntropy,
+    Distillation,
+    Lesson,
+    taught,
+)
+from credalis.cluster.consensus._members import (
+    MEMBERS,
+    Frame,
+    Member,
+    convene,
+)
 from credalis.cluster.consensus._start import committee_masses
+from credalis.network import SideInformation, with_constant
 from credalis.sources import ArraySource
 
 
@@ -40,7 +52,7 @@ def names(model):
     return [member["name"] for member in model.members_]
 
 
-def ask(X, n_clusters, members="auto", *, has_gate=False, seed=0):
+def ask(X, n_clusters, members=MEMBERS, *, has_gate=False, seed=0):
     """A session about rows, without any network."""
     return convene(
         X,
@@ -132,6 +144,57 @@ def test_a_member_that_fails_is_left_out(blobs):
     assert adjusted_rand_score(blobs[1], model.labels_) > 0.9
 
 
+def test_who_is_missing_is_said_of_a_file_too(many, small_samples):
+    model = Consensus(**SMALL, members=["full", "ward", Failing()])
+    with pytest.warns(UserWarning, match="Failing was left out"):
+        model.fit(ArraySource(many[0]))
+    assert list(model.failed_members_) == ["Failing"]
+
+
+def test_a_small_cluster_is_not_smoothed_away(rng):
+    sizes = [120, 100, 4]
+    centers = [[0, 0], [9, 0], [4.5, 4.5]]
+    X = np.vstack(
+        [rng.normal(c, 0.5, size=(n, 2)) for c, n in zip(centers, sizes, strict=True)]
+    )
+    session = ask(X, 3, ["full", "tied", "ward", "bpec"])
+    assert session.committee.n_smoothed == 4
+    singletons, _ = session.committee.own_evidence()
+    counts = np.bincount(singletons.argmax(axis=1), minlength=3)
+    assert sorted(counts) == [4, 100, 120]
+
+
+def test_a_cluster_that_votes_would_lose_is_the_references(blobs):
+    session = ask(blobs[0], 3, ["full", "tied", "ward"])
+    committee = session.committee
+    assert len(committee.lost) == 0
+    # Nobody but the reference knows the last cluster.
+    known = [np.where(each.labels == 2, 1, each.labels) for each in committee.members]
+    k = committee.reference
+    members = [
+        each if j == k else Member(each.name, np.eye(3)[known[j]])
+        for j, each in enumerate(committee.members)
+    ]
+    others = replace(
+        committee, members=tuple(members), names=(committee.names[k],) * len(members)
+    )
+    n_found = [
+        len(np.unique(each.own_evidence()[0].argmax(axis=1)))
+        for each in (others, others.with_all_clusters())
+    ]
+    assert n_found == [2, 3]
+
+
+def test_rows_that_no_mixture_can_judge_are_voted_on(blobs, monkeypatch):
+    def hopeless(*_, **__):
+        raise ValueError("the loss must stay finite")
+
+    monkeypatch.setattr("credalis.cluster.consensus._members.adequacy", hopeless)
+    model = Consensus(3, random_state=0).fit(blobs[0])
+    assert model.gate_["trusted"] is None
+    assert adjusted_rand_score(blobs[1], model.labels_) > 0.95
+
+
 def test_without_any_member_there_is_no_consensus(blobs):
     with pytest.raises(ValueError, match=r"members must be able .* Failing#2"):
         Consensus(3, members=[Failing(), Failing()]).fit(blobs[0])
@@ -173,6 +236,7 @@ def test_members_are_cloned(blobs):
         ({"members": [3]}, r"members must hold names or clusterers with fit, got 3"),
         ({"adequacy_gate": "no"}, r"adequacy_gate must be a bool, got 'no'"),
         ({"committee_size": 1}, r"committee_size must be an integer >= 2, got 1"),
+        ({"committee_size": 2}, r"committee_size must be at least n_clusters, got"),
         ({"hidden_layer_sizes": (4, 0)}, r"hidden_layer_sizes must be .* got 0"),
         ({"empty_set": "stress"}, r"empty_set must be one of 'novelty', 'nothing'"),
         ({"label_weight": 1.5}, r"label_weight must be .* got 1.5"),
@@ -272,6 +336,30 @@ def test_cross_entropy_has_the_gradient_it_says(rng):
         assert gradient[index] == pytest.approx(slope, rel=1e-5)
     # Never smaller than where the masses are the targets.
     assert entropy.value(masses) > entropy.value(targets)
+
+
+def test_a_cluster_of_two_rows_is_learned(rng):
+    # Among the rows of another cluster, so that a smooth network would pass it over.
+    X = np.vstack([rng.normal(size=(400, 2)), rng.normal((9, 0), size=(300, 2))])
+    X[:2] = [[0.0, 0.1], [0.1, 0.0]]
+    y = np.repeat([0, 1], [400, 300])
+    y[:2] = 2
+    lesson = Lesson(
+        with_constant(X),
+        np.eye(5)[:, 1:4] @ np.eye(3)[:, y],
+        FocalSets.singletons(3),
+        SideInformation.nothing(),
+    )
+    network, trace = taught(
+        lesson,
+        Distillation.of(Consensus(3, max_iter=60), len(X)),
+        np.arange(len(X)),
+        np.random.RandomState(0),
+        lambda *_: None,
+    )
+    labels = network.masses(trace.state, lesson.inputs)[1:4].argmax(axis=0)
+    assert set(labels) == {0, 1, 2}
+    assert np.mean(labels == y) > 0.9
 
 
 def test_evidence_about_the_own_rows_is_what_was_combined(blobs):

@@ -145,7 +145,7 @@ def problems(draw):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning")
-@pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning")
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 @settings(max_examples=40)
 @given(problems())
 def test_objective_never_increases(problem):

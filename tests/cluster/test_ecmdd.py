@@ -245,11 +245,6 @@ def test_agreement_on_protein(protein, prototypes, least):
     assert adjusted_rand_score(y, model.fit(D).labels_) >= least
 
 
-@pytest.fixture
-def nobody_was_told(monkeypatch):
-    monkeypatch.setattr("credalis._warnings._already_told", set())
-
-
 @pytest.mark.usefixtures("nobody_was_told")
 def test_open_formula_is_told_once_in_a_process(blobs):
     model = ECMdd(3, prototypes="weighted", random_state=0)

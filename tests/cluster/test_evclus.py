@@ -274,6 +274,7 @@ def test_history_decreases_and_ends_in_the_loss(blobs, parameters):
     assert adjusted_rand_score(blobs[1], model.labels_) > 0.8
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 def test_converged_rows_satisfy_the_optimality_conditions(blobs):
     model = quick(focal_sets="singletons", tol=1e-9).fit(blobs[0])
     assert model.kkt_residual_ < 1e-6
@@ -287,6 +288,7 @@ def test_stress_over_all_pairs_is_that_of_the_partition(fitted, blobs):
     assert fitted.loss_ == fitted.stress_
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 def test_stored_similarities_change_nothing(blobs, monkeypatch):
     for pairs in ("all", "landmarks"):
         model = quick(pairs=pairs, focal_sets="singletons")
@@ -412,6 +414,7 @@ def test_gradient_method_does_not_depend_on_the_unit(blobs):
     )
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 def test_entropy_makes_the_gradient_method_more_certain(blobs):
     X, _ = blobs
     model = quick(solver="gradient", n_init=1, max_iter=100)
@@ -447,6 +450,7 @@ def test_warm_start_goes_on_from_the_last_fit(blobs):
         model.fit(X[:50])
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 def test_two_steps_start_from_the_first_masses(blobs):
     single = quick(focal_sets="singletons").fit(blobs[0])
     both = quick(focal_sets="two-step").fit(blobs[0])
@@ -482,6 +486,7 @@ def test_loss_has_the_weight_of_the_paper(blobs):
         assert model.loss_ == pytest.approx(model.stress_ + penalty, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 def test_without_weight_constraints_change_nothing(blobs):
     X, y = blobs
     must, cannot = credalis.constraints.random_pairs(y, 30, random_state=0)

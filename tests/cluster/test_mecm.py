@@ -116,6 +116,7 @@ def test_objective_never_increases(seed, model, beta):
     assert_decreasing(losses)
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.MergedClustersWarning")
 @pytest.mark.parametrize("update_terms", ["all", "single"])
 @pytest.mark.parametrize("meta_dissimilarity", ["mean", "prototype"])
 @pytest.mark.parametrize("power", [1, 2])
@@ -155,11 +156,6 @@ def test_agreement_on_four_classes(benchmark_data):
     X, y = benchmark_data("fourclass")
     model = MECM(4, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.7
-
-
-@pytest.fixture
-def nobody_was_told(monkeypatch):
-    monkeypatch.setattr("credalis._warnings._already_told", set())
 
 
 @pytest.mark.usefixtures("nobody_was_told")

@@ -28,7 +28,7 @@ from helpers import assert_valid_partition
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 
@@ -343,7 +343,7 @@ def test_interrupt_keeps_the_best_network_and_warns(blobs, monkeypatch):
         calls.clear()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.filterwarnings("ignore", "", credalis.exceptions.OutlierWarning)
+            warnings.filterwarnings("ignore", "", credalis.exceptions.ResultWarning)
             with pytest.warns(ConvergenceWarning, match="was interrupted"):
                 model = NNEVCLUS(
                     3, solver=solver, batch_size=40, random_state=0, verbose=1

@@ -44,6 +44,7 @@ class Listener(TransformerMixin, BaseEstimator):
         return np.asarray(X)
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.EmptyClusterWarning")
 @pytest.mark.parametrize("in_pipeline", [False, True])
 @pytest.mark.parametrize("routing", [False, True])
 def test_side_information_reaches_the_metric(blobs, pairs, in_pipeline, routing):

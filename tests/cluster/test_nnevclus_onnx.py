@@ -17,7 +17,7 @@ runtime = pytest.importorskip("onnxruntime")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 # Scores are differences of nearly equal numbers, times a large factor.

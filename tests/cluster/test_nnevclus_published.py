@@ -19,7 +19,7 @@ from credalis.peaks import delta_bel
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 # The detector of the paper's example.

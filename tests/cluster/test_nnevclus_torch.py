@@ -25,7 +25,7 @@ nn = torch.nn
 pytestmark = [
     # Few steps are enough to compare.
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 FULL_BATCH, MINI_BATCH = ("lbfgs", "adaptive"), ("adam", "rmsprop")

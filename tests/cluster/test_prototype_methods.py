@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -75,8 +75,7 @@ def problems(draw):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning")
-@pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning")
-@settings(max_examples=150)
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 @given(problems())
 def test_objective_never_increases(problem):
     X, pairs, estimator = problem

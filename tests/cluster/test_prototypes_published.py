@@ -89,6 +89,7 @@ def test_heart_is_published_with_collapsed_prototypes(agreement, init):
         agreement("ECM", "heart", init=init)
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.MergedClustersWarning")
 @pytest.mark.parametrize(
     ("name", "published"),
     [("s2", 0.72), ("s4", 0.52), pytest.param("d31", 0.48, marks=pytest.mark.slow)],

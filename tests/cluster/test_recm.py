@@ -150,7 +150,7 @@ def test_distances_and_coefficients_are_those_of_ecm(problem):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.CollapseWarning")
-@pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning")
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 @settings(max_examples=40)
 @given(problems(), st.sampled_from(["k-means++", "random"]))
 def test_objective_never_increases_on_euclidean_distances(problem, init):
@@ -256,6 +256,7 @@ def on_protein(**parameters):
     )
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 def test_protein_as_published_is_where_the_reference_rule_happens_to_stop(protein):
     D, y = protein
     agreement, losses = [], []
@@ -287,6 +288,7 @@ def test_protein_from_random_masses_collapses_when_it_converges(protein):
     assert recm.loss_ == pytest.approx(536.293, abs=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
 def test_protein_from_distant_objects_has_a_lower_objective(protein):
     D, _ = protein
     recm = on_protein(delta=np.sqrt(D.max()), random_state=0, tol=1e-10).fit(D)

@@ -183,6 +183,7 @@ def test_the_matrix_of_the_user_is_left_alone(estimator, data):
     assert_array_equal(D, before)
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.MergedClustersWarning")
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_no_more_than_one_matrix_of_all_pairs_is_held(estimator, metric):
     # Twice as many objects need four times the memory of a matrix; what scales
@@ -273,6 +274,7 @@ def test_a_metric_that_gives_negative_numbers_is_named(data):
         ECMdd(3, metric=lambda x, y: (x - y).sum()).fit(data[0])
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.MergedClustersWarning")
 def test_pca_as_metric_is_saved(data, tmp_path):
     X, new, _ = data
     fitted = RECM(3, metric=PCA(1, random_state=0), random_state=0).fit(X)

@@ -148,6 +148,7 @@ def test_dissimilarities_and_other_metrics_have_starts_and_scores(table):
         assert len(np.unique(model.labels_)) == 4
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.EmptyClusterWarning")
 def test_p_values_need_novelty(table):
     X, _ = table
     model = NNEVCLUS(4, n_init=1, random_state=0).fit(X)

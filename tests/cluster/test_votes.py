@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.neighbors import NearestNeighbors
 
 from credalis import FocalSets
-from credalis._neighbors import nearest_neighbors
 from credalis.belief import dempster
 from credalis.cluster.votes._votes import (
     count_votes,
@@ -23,7 +23,7 @@ TWO_CLUSTERS = np.array([0, 0, 1, 1])
 
 
 def voting(X, n_neighbors, quantile=0.5, exponent=1.0):
-    neighbors, lengths = nearest_neighbors(X, "euclidean", n_neighbors)
+    lengths, neighbors = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
     gamma = neighbor_scale(lengths, quantile, exponent)
     return neighbors, evidence_weights(lengths, gamma, exponent), gamma
 

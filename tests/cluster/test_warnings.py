@@ -14,6 +14,8 @@ from credalis.cluster import estimator_classes
 from credalis.exceptions import CollapseWarning, ExperimentalWarning, OutlierWarning
 from credalis.sources import ArraySource
 
+pytestmark = pytest.mark.usefixtures("nobody_was_told")
+
 OURS = (
     ConvergenceWarning,
     CollapseWarning,
@@ -26,11 +28,6 @@ OURS = (
 @pytest.fixture(scope="module")
 def rows():
     return make_blobs(60, centers=3, random_state=0)[0]
-
-
-@pytest.fixture(autouse=True)
-def nobody_was_told(monkeypatch):
-    monkeypatch.setattr("credalis._warnings._already_told", set())
 
 
 def told(fit):

@@ -20,7 +20,7 @@ from helpers import assert_valid_partition
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*did not converge"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 
@@ -331,8 +331,8 @@ def test_frames_in_and_tables_out(frame):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_clusters": 3}, "n_clusters must be a range or another iterable"),
-        ({"n_clusters": "23"}, "n_clusters must be a range or another iterable"),
+        ({"n_clusters": 3}, "n_clusters must be a list or range of numbers"),
+        ({"n_clusters": "23"}, "n_clusters must be a list or range of numbers"),
         ({"n_clusters": [1, 2]}, "n_clusters must be an integer >= 2, got 1"),
         ({"n_clusters": [2, 2]}, "n_clusters must hold two or more different numbers"),
         ({"n_clusters": [3]}, "n_clusters must hold two or more different numbers"),

@@ -11,7 +11,7 @@ from credalis.model_selection import select_dissimilarity_quantile
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*did not converge"),
-    pytest.mark.filterwarnings("ignore:.*of the objects are outliers"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 
@@ -72,8 +72,8 @@ def test_what_no_sample_confirms_is_not_suggested(network):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"quantiles": 0.5}, "quantiles must be an iterable of numbers, got 0.5"),
-        ({"quantiles": "0.5"}, "quantiles must be an iterable of numbers"),
+        ({"quantiles": 0.5}, "quantiles must be a list or range of numbers, got 0.5"),
+        ({"quantiles": "0.5"}, "quantiles must be a list or range of numbers"),
         ({"quantiles": [0.05, 0.5]}, "quantiles must be a finite number >= 0.1"),
         ({"quantiles": [0.5, 1.0]}, "quantiles must be a finite number .* <= 0.95"),
         ({"quantiles": [0.5]}, "quantiles must hold two or more different numbers"),

@@ -17,7 +17,7 @@ from credalis.model_selection import CredalSearchCV, search
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::credalis.exceptions.OutlierWarning"),
+    pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
 ]
 
 MUST, CANNOT = [(0, 3), (4, 11), (3, 9)], [(1, 2), (10, 5)]

@@ -14,18 +14,14 @@ from credalis.network import (
     SideInformation,
     TrainingData,
     full_objective,
+    torch_engine,
     with_constant,
 )
+from credalis.optimize import Adam, RMSprop
 
 torch = pytest.importorskip("torch")
+engine = torch_engine()
 
-from credalis.network._torch import (  # noqa: E402
-    ModuleNetwork,
-    TorchTrainer,
-    TorchUpdate,
-    torch_objective,
-)
-from credalis.optimize import Adam, RMSprop  # noqa: E402
 
 NO_OBJECTS = np.empty(0, dtype=np.intp)
 NO_PAIRS = np.empty((0, 2), dtype=np.intp)
@@ -64,7 +60,7 @@ def as_module(network):
     layers = []
     for rows, columns in network.perceptron.shapes:
         layers += [torch.nn.Linear(columns - 1, rows), torch.nn.ReLU()]
-    return ModuleNetwork(
+    return engine.ModuleNetwork(
         torch.nn.Sequential(*layers[:-1]),
         (network.perceptron.sizes[0],),
         len(FOCAL_SETS),
@@ -91,12 +87,12 @@ def test_cost_and_gradient_of_all_objects(link, labels, pairs, sampled, rng):
     network = network_of(link)
     parameters = rng.normal(size=network.n_parameters)
     expected, gradient = full_objective(network, data)(parameters)
-    value, slopes = torch_objective(network, data)(parameters)
+    value, slopes = engine.torch_objective(network, data)(parameters)
     assert value == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(slopes, gradient, rtol=0, atol=1e-13)
     module = as_module(network)
     assert module.n_parameters == network.n_parameters
-    value, slopes = torch_objective(module, data)(
+    value, slopes = engine.torch_objective(module, data)(
         in_order_of_torch(network, parameters)
     )
     assert value == pytest.approx(expected, rel=1e-12)
@@ -117,7 +113,10 @@ def test_cost_of_blocks_and_an_epoch(link, is_stored, labels, rng):
         )
     network = network_of(link)
     parameters = rng.normal(size=network.n_parameters)
-    first, second = BlockTrainer(network, data, 4), TorchTrainer(network, data, 4)
+    first, second = (
+        BlockTrainer(network, data, 4),
+        engine.TorchTrainer(network, data, 4),
+    )
     vector = second.vector(parameters)
     assert second.evaluate(vector) == pytest.approx(
         first.evaluate(parameters), rel=1e-12
@@ -146,10 +145,10 @@ def test_masses_of_a_module_in_the_order_of_the_focal_sets(link, rng):
         module.masses(vector, inputs, scores), expected, atol=1e-14
     )
     order = np.array([3, 0, 2, 1, 5, 4])
-    turned = ModuleNetwork(
+    turned = engine.ModuleNetwork(
         module.source, (2,), 6, network.empty_index, link, order=order
     )
-    plain = ModuleNetwork(module.source, (2,), 6, network.empty_index)
+    plain = engine.ModuleNetwork(module.source, (2,), 6, network.empty_index)
     if link is None:
         np.testing.assert_array_equal(
             turned.masses(vector, inputs), plain.masses(vector, inputs)[order]
@@ -159,9 +158,9 @@ def test_masses_of_a_module_in_the_order_of_the_focal_sets(link, rng):
     costs = []
     for each in (
         turned,
-        ModuleNetwork(module.source, (2,), 6, network.empty_index, link),
+        engine.ModuleNetwork(module.source, (2,), 6, network.empty_index, link),
     ):
-        costs.append(torch_objective(each, data)(vector)[0])
+        costs.append(engine.torch_objective(each, data)(vector)[0])
     assert costs[0] != pytest.approx(costs[1], rel=1e-6)
 
 
@@ -170,7 +169,7 @@ def test_masses_of_a_module_in_the_order_of_the_focal_sets(link, rng):
 def test_updates_are_those_of_numpy(solver, ours, dtype, rng):
     first = rng.normal(size=6).astype(dtype)
     vector = torch.tensor(first)
-    update, theirs = ours(0.05), TorchUpdate(solver, 0.05)
+    update, theirs = ours(0.05), engine.TorchUpdate(solver, 0.05)
     for step in range(60):
         # Gradients of all sizes, and one that is always 0.
         gradient = (rng.normal(size=6) * 10.0 ** np.arange(-4, 2)).astype(dtype)
@@ -195,10 +194,10 @@ def test_shared_weights_are_one_part_of_the_vector(rng):
         def forward(self, x):
             return self.last(torch.relu(self.second(torch.relu(self.first(x)))))
 
-    network = ModuleNetwork(Tied(), (2,), 6, FOCAL_SETS.empty_index)
+    network = engine.ModuleNetwork(Tied(), (2,), 6, FOCAL_SETS.empty_index)
     assert network.n_parameters == 6 + 18
     data = training_data(rng)
-    objective = torch_objective(network, data)
+    objective = engine.torch_objective(network, data)
     parameters = rng.normal(size=24)
     _, gradient = objective(parameters)
     for k in (0, 3, 4, 20):
@@ -223,4 +222,4 @@ def test_a_module_can_be_taken_out_with_its_weights(rng):
 
 def test_a_coupling_needs_the_empty_set():
     with pytest.raises(ValueError, match="focal_sets must contain the empty set"):
-        ModuleNetwork(torch.nn.Linear(2, 3), (2,), 3, None, "reference")
+        engine.ModuleNetwork(torch.nn.Linear(2, 3), (2,), 3, None, "reference")

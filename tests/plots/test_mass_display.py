@@ -173,7 +173,7 @@ def test_too_many_bars_are_refused():
         ({"objects": []}, "objects must be a vector .* at least one"),
         ({"objects": [0.5]}, "objects must be a vector of numbers"),
         ({"objects": [True, False]}, "a mask of length 400"),
-        ({"object_names": ["a"]}, "each of the 400 objects, got 1"),
+        ({"object_names": ["a"]}, r"each of the 400 objects, got \['a'\]"),
     ],
 )
 def test_wrong_input_is_named(partition, options, message):

@@ -203,19 +203,26 @@ def test_data_in_memory_are_no_source(X, mapped):
     assert isinstance(as_source([pd.DataFrame(X)]), BatchSource)
 
 
-def test_large_memmap_is_a_source(monkeypatch, mapped):
-    monkeypatch.setattr("credalis.sources._open._MAX_MAPPED", 1000)
-    source = as_source(mapped)
+def test_large_memmap_is_a_source(tmp_path):
+    large = np.memmap(tmp_path / "large", np.uint8, "w+", shape=(2**21 + 1, 8))
+    source = as_source(large)
     assert isinstance(source, ArraySource)
-    assert source.array is mapped
+    assert source.array is large
+    assert as_source(large[:-1]) is None
 
 
-def test_a_mapped_file_is_never_copied_as_a_whole(monkeypatch, tmp_path):
+class InSmallBuffers(ArraySource):
+    """Few rows are in memory while they are mixed."""
+
+    def buffers(self, rng, max_rows=2**13):
+        return super().buffers(rng, max_rows)
+
+
+def test_a_mapped_file_is_never_copied_as_a_whole(tmp_path):
     import tracemalloc
 
     np.save(tmp_path / "rows.npy", np.ones((400_000, 8), dtype=np.float32))
-    monkeypatch.setattr("credalis.sources._base._BUFFER_ENTRIES", 2**16)
-    source = ArraySource(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+    source = InSmallBuffers(np.load(tmp_path / "rows.npy", mmap_mode="r"))
     tracemalloc.start()
     try:
         source.sample(np.random.RandomState(0), 1000)

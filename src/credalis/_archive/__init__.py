@@ -3,7 +3,8 @@
 from credalis._archive._objects import (
     FORMAT_VERSION,
     Key,
-    State,
+    SavedFields,
+    SavedState,
     check_savable,
     load,
     read,
@@ -14,7 +15,8 @@ from credalis._archive._objects import (
 __all__ = [
     "FORMAT_VERSION",
     "Key",
-    "State",
+    "SavedFields",
+    "SavedState",
     "check_savable",
     "load",
     "read",

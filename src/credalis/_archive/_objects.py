@@ -10,7 +10,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,11 +20,25 @@ from credalis._checks import check_integer, shown
 FORMAT_VERSION = 2
 _HEADER = "credalis"
 
-State = dict[str, Any]
+SavedState = dict[str, Any]
 Key = bytes | str | None
 
-_BY_CLASS: dict[type, tuple[str, Callable[[Any], State]]] = {}
-_BY_NAME: dict[str, tuple[type, Callable[[State], Any]]] = {}
+_BY_CLASS: dict[type, tuple[str, Callable[[Any], SavedState]]] = {}
+_BY_NAME: dict[str, tuple[type, Callable[[SavedState], Any]]] = {}
+
+
+class SavedFields:
+    """A value that is saved as its fields."""
+
+    def to_state(self) -> SavedState:
+        """The fields by their names."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: SavedState) -> Self:
+        """Inverse of `to_state`."""
+        return cls(**state)
+
 
 # Arrays of other kinds have no place in a model: no objects, no records, no numbers
 # whose size depends on the machine.
@@ -34,8 +48,8 @@ _KINDS = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
 def register(
     cls: type,
     *,
-    to_state: Callable[[Any], State] | None = None,
-    from_state: Callable[[State], Any] | None = None,
+    to_state: Callable[[Any], SavedState] | None = None,
+    from_state: Callable[[SavedState], Any] | None = None,
 ) -> None:
     """Let objects of a class be saved.
 
@@ -126,7 +140,7 @@ def load(
 
 def read(
     path: str | os.PathLike[str], *, key: Key = None
-) -> tuple[State, dict[str, np.ndarray]]:
+) -> tuple[SavedState, dict[str, np.ndarray]]:
     """Header and arrays of a file, checked for damage, format and version."""
     name = os.fspath(path)
     _container.checked_key(key)
@@ -161,7 +175,7 @@ def read(
 
 
 def _arrays(
-    container: _container.Container, header: State, version: int
+    container: _container.Container, header: SavedState, version: int
 ) -> dict[str, np.ndarray]:
     """The arrays that the header refers to, which must be all there are."""
     if (version >= 2) != container.has_digest:
@@ -232,7 +246,9 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], *, where: str) -> Any:
     )
 
 
-def _encode_items(state: State, arrays: dict[str, np.ndarray], *, where: str) -> State:
+def _encode_items(
+    state: SavedState, arrays: dict[str, np.ndarray], *, where: str
+) -> SavedState:
     return {
         key: _encode(item, arrays, where=f"{where}.{key}")
         for key, item in state.items()
@@ -241,7 +257,7 @@ def _encode_items(state: State, arrays: dict[str, np.ndarray], *, where: str) ->
 
 def _encode_array(
     value: np.ndarray, arrays: dict[str, np.ndarray], *, where: str
-) -> State:
+) -> SavedState:
     if value.dtype.hasobject:
         # Names of columns are object arrays of strings; anything else is refused.
         if not all(isinstance(item, str) for item in value.flat):
@@ -281,7 +297,7 @@ def _decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     return from_state(_decode_items(value["state"], arrays))
 
 
-def _decode_items(items: State, arrays: dict[str, np.ndarray]) -> State:
+def _decode_items(items: SavedState, arrays: dict[str, np.ndarray]) -> SavedState:
     return {key: _decode(item, arrays) for key, item in items.items()}
 
 

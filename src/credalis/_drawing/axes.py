@@ -20,27 +20,41 @@ def import_pyplot(display: object) -> Any:
     return plt
 
 
-def axes_or_new(display: object, ax: Any, size: tuple[float, float]) -> Any:
-    """The axes given, or those of a new figure of this size in inches."""
+def start_axes(
+    display: Any,
+    ax: Any,
+    size: tuple[float, float],
+    *,
+    title: str | None,
+    grid: str | None = "both",
+) -> Any:
+    """The axes given, or those of a new figure of this size in inches, made tidy.
+
+    The display keeps them as ``ax_``, and their figure.
+    """
     plt = import_pyplot(display)
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
+    tidy(ax, grid=grid, title=title)
+    display.ax_, display.figure_ = ax, ax.figure
     return ax
 
 
-def panel_axes(
-    display: object,
+def start_panels(
+    display: Any,
     ax: Any,
     names: Sequence[str],
     kind: str,
     *,
     n_columns: int,
     size: tuple[float, float],
+    title: str | None = None,
     **options: Any,
 ) -> NDArray[Any]:
     """The axes given, one for each named panel, or those of a new figure in a grid.
 
-    The kind is what an error calls a panel; options go to matplotlib.
+    The display keeps them as ``axes_``, and their figure. The kind is what an error
+    calls a panel; options go to matplotlib.
     """
     plt = import_pyplot(display)
     if ax is None:
@@ -55,13 +69,17 @@ def panel_axes(
         )
         for unused in grid.ravel()[len(names) :]:
             unused.remove()
-        return grid.ravel()[: len(names)]
-    axes = np.ravel(np.array(ax, dtype=object))
+        axes = grid.ravel()[: len(names)]
+    else:
+        axes = np.ravel(np.array(ax, dtype=object))
     if len(axes) != len(names):
         raise ValueError(
             f"ax must hold {len(names)} axes, one for each {kind} "
             f"({', '.join(names)}), got {len(axes)}"
         )
+    display.axes_, display.figure_ = axes, axes[0].figure
+    if title is not None:
+        display.figure_.suptitle(title, x=0.01, horizontalalignment="left")
     return axes
 
 
@@ -80,6 +98,38 @@ def tidy(ax: Any, *, grid: str | None = "both", title: str | None = None) -> Non
     # A column of the user's table may be called "$x^$": that is no formula.
     for label in (ax.xaxis.label, ax.yaxis.label):
         label.set_parse_math(False)
+
+
+def add_color_bar(drawn: Any, ax: Any, label: str, **options: Any) -> Any:
+    """A bar without a frame that says what the colours mean."""
+    bar = drawn.axes.figure.colorbar(drawn, ax=ax, pad=0.02, **options)
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+    return bar
+
+
+def line_handle(label: str, color: Any, style: Any, width: float) -> Any:
+    """A line for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=color, linestyle=style, linewidth=width, label=label)
+
+
+def mark_handle(label: str, marker: str, face: Any, edge: Any, size: float) -> Any:
+    """A mark for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D(
+        [],
+        [],
+        linestyle="none",
+        marker=marker,
+        markerfacecolor=face,
+        markeredgecolor=edge,
+        markersize=size,
+        markeredgewidth=0.8,
+        label=label,
+    )
 
 
 def add_legend(ax: Any, handles: list[Any]) -> Any:

@@ -41,12 +41,17 @@ def check_feature_names(
         feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is None:
         return [f"feature {j}" for j in range(n_features)]
-    if isinstance(feature_names, str) or len(feature_names) != n_features:
+    return check_names("feature_names", feature_names, n_features, "features")
+
+
+def check_names(name: str, names: Sequence[str], count: int, what: str) -> list[str]:
+    """As many names as there are things to name, as text."""
+    if isinstance(names, str) or len(names) != count:
         raise ValueError(
-            f"feature_names must hold one name for each of the {n_features} features, "
-            f"got {feature_names!r}"
+            f"{name} must hold one name for each of the {count} {what}, got "
+            f"{names!r:.80}"
         )
-    return [str(name) for name in feature_names]
+    return [str(each) for each in names]
 
 
 def check_classes(labels: ArrayLike, n_samples: int) -> NDArray[np.intp]:

@@ -80,7 +80,11 @@ _QUICK = [
 @quiet_option
 @debug_option
 def compare(data: str, **options: Any) -> None:
-    """Cluster a table with several methods and put the results side by side."""
+    """Cluster a table with several methods and put the results side by side.
+
+    One of them is recommended, by agreement with the others, stability on a part of
+    the rows, and warnings; the true classes have no part in that.
+    """
     console = Console(quiet=options["quiet"], as_json=options["as_json"])
     truth, plot = options["truth"], options["plot"]
     if plot and not truth:
@@ -117,6 +121,8 @@ def compare(data: str, **options: Any) -> None:
             write_figure(plot, lambda axes: result.plot(ax=axes))
     values = {
         "methods": [vars(each) for each in result.scores],
+        "recommended": result.recommended,
+        "reason": result.reason,
         "not_dominated": result.non_dominated if truth else None,
         "rows": len(table.columns),
         "dropped": table.n_dropped,

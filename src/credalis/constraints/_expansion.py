@@ -28,7 +28,7 @@ def expand(
     n_neighbors: int = 1,
     metric: Metric = "euclidean",
 ) -> Links:
-    """Constraints handed on to the neighbours of the constrained objects.
+    """Hand constraints on to the neighbours of the constrained objects.
 
     With N(i) the object i and its K nearest neighbours, a constraint (i, j) is handed
     on to the K pairs (a, b) of N(i) × N(j), other than (i, j), of smallest

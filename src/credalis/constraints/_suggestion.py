@@ -31,7 +31,7 @@ def suggest_pairs(
     cannot_link: PairsLike = None,
     random_state: RandomState = None,
 ) -> Pairs:
-    """Pairs whose relation tells most, to be shown to a person.
+    """Pairs to show to a person, chosen so that the answers tell most.
 
     Answers are worth most when they combine: objects compared with the same *anchor*
     are thereby compared with each other, which `closure` works out. So there is one
@@ -51,7 +51,7 @@ def suggest_pairs(
     Parameters
     ----------
     partition : CredalPartition
-        What is believed now about the objects.
+        What is known about the objects so far.
     n_pairs : int
         Number of pairs.
     must_link, cannot_link : array-like of shape (n_known_pairs, 2) or None

@@ -3,7 +3,6 @@
 import csv
 import gzip
 import os
-import tempfile
 import zipfile
 import zlib
 from http.client import HTTPException
@@ -15,6 +14,7 @@ from sklearn.datasets import fetch_openml, get_data_home
 from sklearn.utils import Bunch
 
 from credalis._checks import check_choice
+from credalis._files import atomic_write
 from credalis.datasets._catalogue import CATALOGUE, Benchmark, OpenMLSource
 
 DATA_VARIABLE = "CREDALIS_DATA"
@@ -290,14 +290,14 @@ def _write_table(path: Path, table: Table) -> None:
     """Store a table in the format of `_read_table`; all of it or nothing appears."""
     data, target, feature_names = table
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-        partial = Path(scratch) / path.name
-        with gzip.open(partial, "wt", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow([*feature_names, "label"])
-            rows = zip(data.tolist(), target.tolist(), strict=True)
-            writer.writerows([*row, label] for row, label in rows)
-        partial.replace(path)
+    with (
+        atomic_write(path) as stream,
+        gzip.open(stream, "wt", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file)
+        writer.writerow([*feature_names, "label"])
+        rows = zip(data.tolist(), target.tolist(), strict=True)
+        writer.writerows([*row, label] for row, label in rows)
 
 
 def _bunch(table: Table, benchmark: Benchmark, origin: str) -> Bunch:

@@ -11,6 +11,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
@@ -20,14 +21,45 @@ Matrix = NDArray[np.float64]
 Components = int | Literal["auto"]
 
 
-class MetricLearner(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
-):
+class FeatureLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What all transformers of this package share: their number of features, files."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def _count(self, largest: int, automatic: int) -> int:
+        """Number of features: that given, at most the largest, or the automatic one."""
+        if isinstance(self.n_components, str):
+            check_choice("n_components", self.n_components, ("auto",))
+            return automatic
+        return check_integer(
+            "n_components", self.n_components, at_least=1, at_most=largest
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file holds: parameters and fitted attributes."""
+        fitted = {name: value for name, value in vars(self).items() if name[-1] == "_"}
+        return {"parameters": self.get_params(), "fitted": fitted}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Inverse of `to_state`."""
+        learner = cls(**state["parameters"])
+        for name, value in state["fitted"].items():
+            setattr(learner, name, value)
+        return learner
+
+
+class MetricLearner(FeatureLearner, metaclass=ABCMeta):
     """Base of the transformers that learn from labels or pairs.
 
     A subclass says what it learns (`_learn`) and what the features of new objects are
     (`_features`); distances are Euclidean distances of the features.
     """
+
+    # Whether it learns from labels alone.
+    _needs_labels = False
 
     @abstractmethod
     def _learn(
@@ -79,19 +111,6 @@ class MetricLearner(
         check_is_fitted(self)
         return self._features(validate_data(self, X, dtype=np.float64, reset=False))
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def _count(self, largest: int, automatic: int) -> int:
-        """Number of components asked for."""
-        if isinstance(self.n_components, str):
-            check_choice("n_components", self.n_components, ("auto",))
-            return automatic
-        return check_integer(
-            "n_components", self.n_components, at_least=1, at_most=largest
-        )
-
     def save(
         self, path: str | PathLike[str], *, key: bytes | str | None = None
     ) -> None:
@@ -103,18 +122,10 @@ class MetricLearner(
         check_is_fitted(self)
         _archive.save(self, path, key=key)
 
-    def to_state(self) -> dict[str, Any]:
-        """What `save` stores: parameters and fitted attributes."""
-        fitted = {name: value for name, value in vars(self).items() if name[-1] == "_"}
-        return {"parameters": self.get_params(), "fitted": fitted}
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """Inverse of `to_state`."""
-        learner = cls(**state["parameters"])
-        for name, value in state["fitted"].items():
-            setattr(learner, name, value)
-        return learner
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_labels
+        return tags
 
 
 class LinearLearner(MetricLearner):

@@ -5,7 +5,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
-from sklearn.utils import Tags
 
 from credalis._checks import check_choice, check_integer, check_number
 from credalis.metric_learning._base import Components, LinearLearner, Matrix
@@ -72,6 +71,8 @@ class FDA(LinearLearner):
     (6, 1)
     """
 
+    _needs_labels = True
+
     def __init__(
         self, n_components: Components = "auto", *, regularization: float = 1e-6
     ) -> None:
@@ -94,11 +95,6 @@ class FDA(LinearLearner):
             *scatters(labelled, classes), n_components, ridge
         )
         self._store(labelled.mean(axis=0), directions)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 class LFDA(LinearLearner):
@@ -151,6 +147,8 @@ class LFDA(LinearLearner):
     1
     """
 
+    _needs_labels = True
+
     def __init__(
         self,
         n_components: Components = "auto",
@@ -190,8 +188,3 @@ class LFDA(LinearLearner):
         elif scaling == "orthonormal":
             directions = qr(directions.T, mode="economic")[0].T
         self._store(labelled.mean(axis=0), directions)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import Tags
 
 from credalis._checks import check_number
 from credalis.metric_learning._base import Components, Matrix
@@ -77,6 +76,8 @@ class KFDA(KernelLearner):
     True
     """
 
+    _needs_labels = True
+
     def __init__(
         self,
         n_components: Components = "auto",
@@ -115,8 +116,3 @@ class KFDA(KernelLearner):
         )
         # The coefficients of a direction sum to 0: they need no centred kernel values.
         self._store(coefficients @ directions.T, means)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

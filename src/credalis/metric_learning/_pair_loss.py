@@ -22,7 +22,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Settings:
+class PairSettings:
     """β and λ of the loss, number of starts, and when a descent ends."""
 
     beta: float
@@ -32,7 +32,7 @@ class Settings:
     max_iter: int
 
     @classmethod
-    def of(cls, learner: Any) -> "Settings":
+    def of(cls, learner: Any) -> "PairSettings":
         """The parameters of a learner, checked."""
         return cls(
             check_number("beta", learner.beta, above=0),
@@ -109,7 +109,7 @@ def learn_components(
     must_link: Pairs,
     cannot_link: Pairs,
     n_components: int,
-    settings: Settings,
+    settings: PairSettings,
     seed: int,
 ) -> GradientTrace:
     """L with the smallest loss found from random starts.
@@ -122,7 +122,7 @@ def learn_components(
         Pairs of rows of ``points``.
     n_components : int
         Rows of L.
-    settings : Settings
+    settings : PairSettings
         β, λ and how long to search.
     seed : int
         Seed of the starts.

@@ -15,7 +15,7 @@ from credalis.metric_learning._kernel import (
     KernelLearner,
     kernel_components,
 )
-from credalis.metric_learning._pair_loss import Settings, learn_components
+from credalis.metric_learning._pair_loss import PairSettings, learn_components
 from credalis.optimize import GradientTrace
 
 # "auto" takes as many features as the published experiments, or all there are.
@@ -117,7 +117,7 @@ class PCCA(LinearLearner):
         must_link: ArrayLike | None,
         cannot_link: ArrayLike | None,
     ) -> None:
-        settings = Settings.of(self)
+        settings = PairSettings.of(self)
         n_features = X.shape[1]
         n_components = self._count(n_features, min(_AUTO_COMPONENTS, n_features))
         rng = check_random_state(self.random_state)
@@ -241,7 +241,7 @@ class KPCCA(KernelLearner):
         must_link: ArrayLike | None,
         cannot_link: ArrayLike | None,
     ) -> None:
-        settings = Settings.of(self)
+        settings = PairSettings.of(self)
         rng = check_random_state(self.random_state)
         # Drawn first: the starts do not depend on how the pairs were given.
         seed = rng.randint(np.iinfo(np.int32).max)

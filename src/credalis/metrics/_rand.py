@@ -18,9 +18,9 @@ def credal_rand_index(
     kind: str = "consistency",
     random_state: int | RandomState | None = None,
 ) -> float:
-    """Credal Rand index: any of the extensions of the Rand index to credal partitions.
+    """Credal Rand index: one of three extensions of the Rand index to soft partitions.
 
-    All three are the Rand index between two hard partitions.
+    Between two hard partitions, all three are the Rand index.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def similarity_index(
     random_state: int | RandomState | None = None,
     max_bytes: int = 2**22,
 ) -> float:
-    """Similarity index: how much alike two partitions are about pairs of objects.
+    """Similarity index: how much two partitions say the same about pairs of objects.
 
     With P = n(n - 1)/2 pairs of objects and their masses on {same, different},
 

@@ -2,22 +2,23 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 
-from credalis._checks import check_integer, check_number
+from credalis._checks import check_integer, check_number, check_seed
 from credalis._warnings import warn_user
+from credalis.exceptions import EmptyClusterWarning, MergedClustersWarning
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import certain_clusters, stability
 from credalis.model_selection._side_information import (
+    RowInformation,
     Rows,
-    SideInformation,
     number_of_rows,
     take_rows,
 )
@@ -27,6 +28,9 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 # A resample leaves out some rows, and two objects are the least that can be clustered.
 _MIN_ROWS = 3
+
+# That a number of clusters or a scale does not suit the data is what is found out.
+_EXPECTED = (EmptyClusterWarning, MergedClustersWarning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +62,33 @@ class Resamples:
 
 def checked_task(
     estimator: Any, X: Any, given: Mapping[str, Any], parameter: str
-) -> tuple[Clusterer, SideInformation]:
+) -> tuple[Clusterer, RowInformation]:
     """The clusterer that has this parameter, and what is known about the rows."""
     clusterer = Clusterer.find(estimator)
     clusterer.require(parameter)
-    information = SideInformation(number_of_rows(X), given)
+    information = RowInformation(number_of_rows(X), given)
     information.check_used_by(clusterer)
     return clusterer, information
 
 
+def distinct(name: str, values: Any, check: Callable[[Any], Any]) -> list[Any]:
+    """Two or more different numbers in increasing order, each of them checked."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list or range of numbers, got {values!r}")
+    listed = [check(value) for value in values]
+    if len(set(listed)) < max(2, len(listed)):
+        raise ValueError(
+            f"{name} must hold two or more different numbers, got {listed}"
+        )
+    return sorted(listed)
+
+
 def draw_resamples(
-    n_samples: int, n_resamples: int, share: float, rng: np.random.RandomState
+    n_samples: int, n_resamples: int, share: float, random_state: Any
 ) -> tuple[int, Resamples]:
     """A seed for the fits to all rows, and random parts of the rows."""
+    check_seed("random_state", random_state)
+    rng = check_random_state(random_state)
     check_integer("n_resamples", n_resamples, at_least=3)
     check_number("resample_share", share, at_least=0.5, at_most=0.95)
     if n_samples < _MIN_ROWS:
@@ -110,7 +128,7 @@ class Sweep:
 def sweep(
     candidates: Sequence[Clusterer],
     X: Any,
-    information: SideInformation,
+    information: RowInformation,
     *,
     seed: int,
     resamples: Resamples | None,
@@ -143,7 +161,7 @@ def sweep(
 
 
 def fit_all(
-    fits: Sequence[Fit], X: Any, information: SideInformation, n_jobs: int | None
+    fits: Sequence[Fit], X: Any, information: RowInformation, n_jobs: int | None
 ) -> list[Any]:
     """Fitted estimators for fits to all rows, certain clusters for fits to some.
 
@@ -164,7 +182,7 @@ def fit_all(
     return results
 
 
-def fit_quietly(fit: Fit, X: Any, information: SideInformation) -> Any:
+def fit_quietly(fit: Fit, X: Any, information: RowInformation) -> Any:
     """A fitted estimator, whatever the fit warns of."""
     return _fit(fit, X, information)[0]
 
@@ -172,7 +190,7 @@ def fit_quietly(fit: Fit, X: Any, information: SideInformation) -> Any:
 def settled(
     clusterer: Clusterer,
     X: Any,
-    information: SideInformation,
+    information: RowInformation,
     names: Iterable[str],
 ) -> tuple[Clusterer, dict[str, float]]:
     """Scales that are left to the data, fixed at what they are for all rows.
@@ -207,7 +225,7 @@ def _cost(fit: Fit) -> int:
 
 
 def _fit(
-    fit: Fit, X: Any, information: SideInformation
+    fit: Fit, X: Any, information: RowInformation
 ) -> tuple[Any, set[tuple[type[Warning], str]]]:
     """One fit, possibly in another process, and what it warns of."""
     is_whole = fit.rows is None
@@ -224,7 +242,11 @@ def _fit(
             "estimator must find credal partitions, as those of credalis do, got "
             f"{fit.clusterer.name}, which has no partition_ after its fit"
         )
-    messages = {(each.category, str(each.message)) for each in caught}
+    messages = {
+        (each.category, str(each.message))
+        for each in caught
+        if not issubclass(each.category, _EXPECTED)
+    }
     if is_whole:
         return estimator, messages
     partition = fit.clusterer.training_partition(estimator, part)

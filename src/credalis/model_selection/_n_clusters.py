@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
-from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
+from credalis._checks import check_choice, check_integer, check_n_jobs
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import (
     TRUST,
@@ -23,13 +23,14 @@ from credalis.model_selection._fits import (
     Fit,
     Sweep,
     checked_task,
+    distinct,
     draw_resamples,
     fit_quietly,
     settled,
     sweep,
 )
 from credalis.model_selection._selection import Selection
-from credalis.model_selection._side_information import SideInformation
+from credalis.model_selection._side_information import RowInformation
 from credalis.peaks import DeltaBel, delta_bel
 
 # Up to here "auto" focal sets are all pairs for all numbers, beyond it singletons.
@@ -128,7 +129,8 @@ def select_n_clusters(
     >>> print(selection.reason)
     4 clusters by peaks and stability; undecided: nonspecificity.
     """
-    numbers = _checked_numbers(n_clusters)
+    check = partial(check_integer, "n_clusters", at_least=2)
+    numbers = np.array(distinct("n_clusters", n_clusters, check), np.intp)
     wanted = _checked_criteria(criteria)
     given = {
         "partial_labels": partial_labels,
@@ -137,11 +139,9 @@ def select_n_clusters(
         "dissimilarities": dissimilarities,
     }
     clusterer, information = checked_task(estimator, X, given, "n_clusters")
-    check_seed("random_state", random_state)
     check_n_jobs(n_jobs)
-    rng = check_random_state(random_state)
     seed, resamples = draw_resamples(
-        information.n_samples, n_resamples, resample_share, rng
+        information.n_samples, n_resamples, resample_share, random_state
     )
     clusterer, fixed = _comparable(clusterer, numbers, X, information, seed)
     fits = sweep(
@@ -155,15 +155,15 @@ def select_n_clusters(
     if not hasattr(fits.clusterers[0], "stress_"):
         wanted = _without_stress(wanted, criteria, clusterer.name)
     tried = _Range(numbers, clusterer, fits, X, information, seed)
-    verdicts = {name: _JUDGES[name](tried) for name in wanted}
-    votes = {name: vote for name, (_, vote) in verdicts.items()}
+    answers = {name: _CRITERIA[name](tried) for name in wanted}
+    votes = {name: vote for name, (_, vote) in answers.items()}
     best = agree_on(votes, numbers)
     return Selection(
         parameter="n_clusters",
         values=numbers,
         best=best.value,
         reason=best.reason,
-        curves={name: curve for name, (curve, _) in verdicts.items()},
+        curves={name: curve for name, (curve, _) in answers.items()},
         errors={"stability": fits.error} if "stability" in wanted else {},
         votes=votes,
         details={"n_nonempty": tried.n_nonempty},
@@ -180,7 +180,7 @@ class _Range:
     clusterer: Clusterer
     fits: Sweep
     X: Any
-    information: SideInformation
+    information: RowInformation
     seed: int
 
     @property
@@ -189,16 +189,16 @@ class _Range:
         return np.array([len(np.unique(c.labels_)) for c in self.fits.clusterers])
 
 
-Verdict = tuple[NDArray[np.float64], Vote]
+Answer = tuple[NDArray[np.float64], Vote]
 
 
-def _judge_stability(tried: _Range) -> Verdict:
+def _by_stability(tried: _Range) -> Answer:
     fits = tried.fits
     is_full = tried.n_nonempty == tried.numbers
     return fits.stability, most_stable(tried.numbers, fits.stability, is_full)
 
 
-def _judge_peaks(tried: _Range) -> Verdict:
+def _by_peaks(tried: _Range) -> Answer:
     """Drop after each number of peaks, and the number at the largest drop."""
     numbers, curve = tried.numbers, np.full(len(tried.numbers), np.nan)
     try:
@@ -213,7 +213,7 @@ def _judge_peaks(tried: _Range) -> Verdict:
     return curve, Vote(suggested, f"{suggested} objects stand out as centres")
 
 
-def _judge_stress(tried: _Range) -> Verdict:
+def _by_stress(tried: _Range) -> Answer:
     curve = np.array([each.stress_ for each in tried.fits.clusterers])
     fewer = int(tried.numbers[0]) - 1
     if fewer < max(1, tried.information.n_known_clusters):
@@ -224,18 +224,18 @@ def _judge_stress(tried: _Range) -> Verdict:
     return curve, elbow(np.array([fewer, *tried.numbers]), stress)
 
 
-def _judge_nonspecificity(tried: _Range) -> Verdict:
+def _by_nonspecificity(tried: _Range) -> Answer:
     partitions = tried.fits.partitions
     curve = np.array([each.average_nonspecificity for each in partitions])
     n_sets = np.array([len(each.focal_sets) for each in partitions])
     return curve, least_nonspecific(tried.numbers, curve, n_sets == 2.0**tried.numbers)
 
 
-_JUDGES: dict[str, Callable[[_Range], Verdict]] = {
-    "peaks": _judge_peaks,
-    "stability": _judge_stability,
-    "stress": _judge_stress,
-    "nonspecificity": _judge_nonspecificity,
+_CRITERIA: dict[str, Callable[[_Range], Answer]] = {
+    "peaks": _by_peaks,
+    "stability": _by_stability,
+    "stress": _by_stress,
+    "nonspecificity": _by_nonspecificity,
 }
 
 
@@ -243,7 +243,7 @@ def _comparable(
     clusterer: Clusterer,
     numbers: NDArray[np.intp],
     X: Any,
-    information: SideInformation,
+    information: RowInformation,
     seed: int,
 ) -> tuple[Clusterer, dict[str, Any]]:
     """The clusterer with nothing left open that would change with the number."""
@@ -283,21 +283,6 @@ def _graph(tried: _Range) -> DeltaBel:
     return delta_bel(
         X, metric=metric, symmetrize=bool(parameters.get("symmetrize", False))
     )
-
-
-def _checked_numbers(n_clusters: Iterable[int]) -> NDArray[np.intp]:
-    """Increasing distinct numbers of clusters, or a ValueError."""
-    if isinstance(n_clusters, str) or not isinstance(n_clusters, Iterable):
-        raise ValueError(
-            "n_clusters must be a range or another iterable of integers, got "
-            f"{n_clusters!r}"
-        )
-    listed = [check_integer("n_clusters", c, at_least=2) for c in n_clusters]
-    if len(set(listed)) < max(2, len(listed)):
-        raise ValueError(
-            f"n_clusters must hold two or more different numbers, got {listed}"
-        )
-    return np.array(sorted(listed), dtype=np.intp)
 
 
 def _without_stress(

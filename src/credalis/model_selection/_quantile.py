@@ -1,15 +1,15 @@
 """Which δ0: the quantile of the dissimilarities whose partitions are most stable."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
-from credalis._checks import check_n_jobs, check_number, check_seed
+from credalis._checks import check_n_jobs, check_number
 from credalis.model_selection._criteria import most_telling
-from credalis.model_selection._fits import checked_task, draw_resamples, sweep
+from credalis.model_selection._fits import checked_task, distinct, draw_resamples, sweep
 from credalis.model_selection._selection import Selection
 
 # Beyond, φ makes nearly all pairs of objects alike, and the trivial partitions (all
@@ -76,7 +76,8 @@ def select_dissimilarity_quantile(
     >>> selection.best
     0.5
     """
-    values = _checked_quantiles(quantiles)
+    check = partial(check_number, "quantiles", at_least=_LOWEST, at_most=_HIGHEST)
+    values = distinct("quantiles", quantiles, check)
     given = {
         "partial_labels": partial_labels,
         "must_link": must_link,
@@ -89,11 +90,9 @@ def select_dissimilarity_quantile(
             "estimator must have dissimilarity_scale=None, which would take the place "
             f"of the quantile, got {clusterer.parameters['dissimilarity_scale']!r}"
         )
-    check_seed("random_state", random_state)
     check_n_jobs(n_jobs)
-    rng = check_random_state(random_state)
     seed, resamples = draw_resamples(
-        information.n_samples, n_resamples, resample_share, rng
+        information.n_samples, n_resamples, resample_share, random_state
     )
     fits = sweep(
         [clusterer.with_parameters(dissimilarity_quantile=q) for q in values],
@@ -122,18 +121,3 @@ def select_dissimilarity_quantile(
         fixed_params={},
         estimators=dict(zip(values, fits.estimators, strict=True)),
     )
-
-
-def _checked_quantiles(quantiles: Iterable[float]) -> list[float]:
-    """Increasing distinct quantiles, or a ValueError."""
-    if isinstance(quantiles, str) or not isinstance(quantiles, Iterable):
-        raise ValueError(f"quantiles must be an iterable of numbers, got {quantiles!r}")
-    listed = [
-        check_number("quantiles", q, at_least=_LOWEST, at_most=_HIGHEST)
-        for q in quantiles
-    ]
-    if len(set(listed)) < max(2, len(listed)):
-        raise ValueError(
-            f"quantiles must hold two or more different numbers, got {listed}"
-        )
-    return sorted(listed)

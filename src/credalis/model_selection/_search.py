@@ -21,7 +21,7 @@ from credalis._checks import check_integer, check_n_jobs, check_seed
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._fits import settled
 from credalis.model_selection._side_information import (
-    SideInformation,
+    RowInformation,
     number_of_rows,
 )
 
@@ -84,7 +84,7 @@ class CredalSearchCV(GridSearchCV):
     n_jobs : int, default=None
         Number of fits at the same time, as in joblib. It does not change the result.
     error_score : "raise" or float, default="raise"
-        What a fit that fails counts.
+        The score of a fit that fails; "raise" passes its error on.
     return_train_score : bool, default=False
         Whether ``cv_results_`` includes the scores on the rows fitted to.
     random_state : int, RandomState instance or None, default=None
@@ -199,7 +199,7 @@ class CredalSearchCV(GridSearchCV):
             "cannot_link": cannot_link,
             "dissimilarities": dissimilarities,
         }
-        information = SideInformation(n_samples, given)
+        information = RowInformation(n_samples, given)
         clusterer = Clusterer.find(self.estimator)
         information.check_used_by(clusterer)
         clusterer = Clusterer(
@@ -328,7 +328,7 @@ class _FoldEstimator(BaseEstimator):
     """
 
     def __init__(
-        self, estimator: BaseEstimator, prefix: str, information: SideInformation
+        self, estimator: BaseEstimator, prefix: str, information: RowInformation
     ) -> None:
         self.estimator = estimator
         self.prefix = prefix

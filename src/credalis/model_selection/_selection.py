@@ -31,18 +31,18 @@ class Selection:
     reason : str
         Why, in one sentence.
     curves : dict of arrays of shape (n_values,)
-        For each criterion its numbers.
+        For each criterion, its value at each of them.
     errors : dict of arrays of shape (n_values,)
         Standard errors, for criteria that have one.
     votes : dict of Vote
-        For each criterion that takes part the ``value`` it prefers (None: it does not
-        decide) and its ``reason``.
+        For each criterion that takes part, the ``value`` it prefers (None if it is
+        undecided) and its ``reason``.
     details : dict of arrays of shape (n_values,)
         Other columns of the table.
     fixed_params : dict
         Parameters that were left to the data and have been fixed for all fits.
     estimators : dict
-        For each value the estimator fitted to all rows.
+        For each value, the estimator fitted to all rows.
     """
 
     parameter: str

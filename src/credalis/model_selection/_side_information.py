@@ -17,7 +17,7 @@ Rows = NDArray[np.intp]
 NAMES = ("partial_labels", "must_link", "cannot_link", "dissimilarities")
 
 
-class SideInformation:
+class RowInformation:
     """Labels, pairs and dissimilarities of the rows of X.
 
     Parameters

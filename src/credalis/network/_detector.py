@@ -12,6 +12,8 @@ from sklearn.base import clone
 from sklearn.svm import OneClassSVM
 from sklearn.utils import gen_batches
 
+from credalis._archive import SavedFields
+
 # Share of the objects that may be novel, and the width of the kernel in d dimensions,
 # of the detector "ocsvm".
 _NU = 0.2
@@ -31,7 +33,7 @@ _BLOCK_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class KernelScores:
+class KernelScores(SavedFields):
     """Σ_l a_l exp(-γ ‖x - s_l‖²) - ρ: a Gaussian one-class SVM as plain arrays."""
 
     support_vectors: NDArray[np.float64]
@@ -49,18 +51,9 @@ class KernelScores:
             scores[rows] = np.exp(-self.gamma * squared) @ self.coefficients
         return scores - self.offset
 
-    def to_state(self) -> dict[str, Any]:
-        """Plain arrays and numbers."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "KernelScores":
-        """Inverse of `to_state`."""
-        return cls(**state)
-
 
 @dataclass(frozen=True, eq=False)
-class NoveltyScorer:
+class NoveltyScorer(SavedFields):
     """A fitted detector whose scores have an upper quartile of 3.7.
 
     The scores of a one-class SVM grow with the number of objects; a network
@@ -73,15 +66,6 @@ class NoveltyScorer:
     def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score of each row of X, larger for ordinary objects."""
         return self.factor * np.asarray(self.detector.decision_function(X), dtype=float)
-
-    def to_state(self) -> dict[str, Any]:
-        """Detector and factor."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "NoveltyScorer":
-        """Inverse of `to_state`."""
-        return cls(**state)
 
 
 def fit_novelty(

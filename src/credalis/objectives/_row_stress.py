@@ -301,8 +301,7 @@ class PartnerStress(RowStress):
         """Partners and targets of some rows, filled up to the longest list."""
         starts = self._partners.starts[rows.start : rows.stop + 1]
         lengths = np.diff(starts)
-        places = np.arange(lengths.max())
-        is_partner = places < lengths[:, None]
+        is_partner = np.arange(lengths.max()) < lengths[:, None]
         columns = np.full(is_partner.shape, self.n_samples)
         columns[is_partner] = self._partners.columns[starts[0] : starts[-1]]
         targets = np.zeros(is_partner.shape)

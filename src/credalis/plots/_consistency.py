@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.axes import add_legend, start_axes
 from credalis._drawing.labels import place_labels
 from credalis._drawing.palette import BASE_COLORS, INK, SOFT_INK
 
@@ -79,7 +79,7 @@ class ConsistencyDisplay:
         ci, ns : array-like of shape (n_partitions,)
             Consistency and nonspecificity, in [0, 1].
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class ConsistencyDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True
@@ -129,8 +129,7 @@ class ConsistencyDisplay:
         ConsistencyDisplay
             The display itself, with ``ax_`` and ``figure_``.
         """
-        ax = axes_or_new(self, ax, (5.8, 4.4))
-        tidy(ax, title=title)
+        ax = start_axes(self, ax, (5.8, 4.4), title=title)
         ax.set(
             xlabel="nonspecificity NS (lower is better)",
             ylabel="consistency CI (higher is better)",
@@ -150,7 +149,6 @@ class ConsistencyDisplay:
             [SOFT_INK if self.is_dominated[i] else INK for i in order],
             line,
         )
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _draw_points(self, ax: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.axes import add_legend, line_handle, start_axes
 from credalis._drawing.inputs import (
     check_classes,
     check_feature_names,
@@ -42,8 +42,8 @@ class ConstraintDisplay:
     say which class they are of. Without any pair, the labels are what is known: objects
     that have one stand out.
 
-    Two features are shown as they are, more of them by their first two principal
-    components, a single one against the row number.
+    Two features are shown as they are; more are reduced to their first two principal
+    components, and a single one is drawn against the row number.
 
     Use `from_pairs` to make a display.
 
@@ -101,9 +101,9 @@ class ConstraintDisplay:
         labels : array-like of int, shape (n_samples,), default=None
             Classes or clusters to be told apart, -1 for none.
         feature_names : sequence of str, default=None
-            None: the columns of X if it is a data frame, else numbers.
+            By default the columns of X if it is a data frame, otherwise numbers.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class ConstraintDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True
@@ -170,16 +170,16 @@ class ConstraintDisplay:
         ConstraintDisplay
             The display itself, with ``ax_`` and ``figure_``.
         """
-        ax = axes_or_new(self, ax, _SIZE)
+        ax = start_axes(self, ax, _SIZE, title=title)
         from matplotlib.collections import LineCollection
 
-        tidy(ax, title=title)
         ax.set(xlabel=self.axis_labels[0], ylabel=self.axis_labels[1])
         handles = self._draw_objects(ax)
-        for pairs, color, dashes, name in (
+        for pairs, color, dashes, kind in (
             (self.cannot_link, _CANNOT_COLOR, _DASHES, "cannot-link"),
             (self.must_link, _MUST_COLOR, "solid", "must-link"),
         ):
+            name = f"{kind} ({len(pairs)})"
             lines = LineCollection(
                 list(self.points[pairs]),
                 colors=color,
@@ -187,14 +187,13 @@ class ConstraintDisplay:
                 linewidths=1.1,
                 alpha=0.85,
                 zorder=1.8,
-                label=f"{name} ({len(pairs)})",
+                label=name,
             )
             ax.add_collection(lines)
             if len(pairs):
-                handles.append(_line(color, dashes, lines.get_label()))
+                handles.append(line_handle(name, color, dashes, 1.3))
         if legend and handles:
             add_legend(ax, handles)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _draw_objects(self, ax: Any) -> list[Any]:
@@ -232,9 +231,3 @@ class ConstraintDisplay:
             if n_classes <= MAX_LISTED:
                 handles.append(marks)
         return handles
-
-
-def _line(color: str, dashes: Any, label: Any) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color=color, linestyle=dashes, linewidth=1.3, label=label)

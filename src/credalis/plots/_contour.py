@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice, check_integer
-from credalis._drawing.axes import panel_axes, tidy
+from credalis._drawing.axes import add_color_bar, start_panels, tidy
 from credalis._drawing.inputs import check_feature_names, check_features
 from credalis._drawing.legibility import MAX_OUTLINED, point_size
 from credalis._drawing.palette import INK, SEQUENTIAL
@@ -118,7 +118,7 @@ class ContourDisplay:
         grid_resolution : int, default=200
             Number of grid points in each direction.
         feature_names : sequence of two str, default=None
-            None: the columns of X if it is a data frame, else numbers.
+            By default the columns of X if it is a data frame, otherwise numbers.
         ax : matplotlib Axes or sequence of them, default=None
             Axes to draw on at once, one for each panel; None: nothing is drawn before
             `plot`.
@@ -179,13 +179,14 @@ class ContourDisplay:
         n_columns = _n_columns(self.n_panels)
         n_rows = -(-self.n_panels // n_columns)
         cell = 4.2 if self.n_panels == 1 else 2.9 if n_columns <= 2 else 2.3
-        axes = panel_axes(
+        axes = start_panels(
             self,
             ax,
             self.panel_names,
             "panel",
             n_columns=n_columns,
             size=(cell * n_columns + 1.2, 0.9 * cell * n_rows + 0.6),
+            title=title,
             sharex=True,
             sharey=True,
         )
@@ -195,21 +196,10 @@ class ContourDisplay:
             filled = self._draw_panel(panel, values, name)
         if ax is None:
             self._label_outer(axes, n_columns)
-        figure = axes[0].figure
-        if title is not None:
-            figure.suptitle(title, x=0.01, horizontalalignment="left")
         if legend:
-            bar = figure.colorbar(
-                filled,
-                ax=list(axes),
-                shrink=0.8,
-                aspect=15 + 10 * (n_rows if ax is None else 1),
-                pad=0.02,
-                ticks=LEVELS[::2],
-            )
-            bar.set_label(self.response)
-            bar.outline.set_visible(False)
-        self.axes_, self.figure_ = axes, figure
+            aspect = 15 + 10 * (n_rows if ax is None else 1)
+            options = {"shrink": 0.8, "aspect": aspect, "ticks": LEVELS[::2]}
+            add_color_bar(filled, list(axes), self.response, **options)
         return self
 
     def _draw_panel(self, ax: Any, values: NDArray[np.float64], name: str) -> Any:
@@ -250,7 +240,7 @@ def _checked_points(estimator: Any, X: Any) -> NDArray[np.float64]:
     """The objects (n_samples, 2) of an estimator that predicts, or a ValueError."""
     if not hasattr(estimator, "predict_partition"):
         raise ValueError(
-            "estimator must predict, that is have predict_partition, got "
+            "estimator must have predict_partition, got "
             f"{type(estimator).__name__} without it"
         )
     points = check_features(X)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.axes import add_legend, start_axes
 from credalis._drawing.labels import place_labels
 from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
 from credalis._drawing.palette import (
@@ -95,7 +95,7 @@ class DeltaBelDisplay:
         centers : array-like of int, default=None
             Row numbers of your own choice, as ``graph.threshold(...)`` returns them.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class DeltaBelDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True
@@ -210,8 +210,7 @@ class DeltaBelDisplay:
         DeltaBelDisplay
             The display itself, with ``ax_`` and ``figure_``.
         """
-        ax = axes_or_new(self, ax, _SIZE)
-        tidy(ax, title=title)
+        ax = start_axes(self, ax, _SIZE, title=title)
         ax.set(
             xlabel="δ (distance to the nearest object of higher Bel)",
             ylabel="Bel (belief in the object as a centre)",
@@ -223,7 +222,6 @@ class DeltaBelDisplay:
             add_legend(ax, handles)
         if self.n_clusters:
             self._name_centers(ax)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     @property

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from credalis._checks import check_integer
-from credalis._drawing.axes import panel_axes
+from credalis._drawing.axes import add_color_bar, start_panels
 from credalis._drawing.inputs import check_classes, check_features, transformed
 from credalis._drawing.palette import INK, SEQUENTIAL, SOFT_INK
 
@@ -83,9 +83,10 @@ class DistanceMatrixDisplay:
         labels : array-like of int, shape (n_samples,)
             Classes or clusters, -1 for none.
         max_objects : int, default=1000
-            Of more objects, this many are shown, spread evenly over the ordered ones.
+            Largest number of objects shown. Of more, this many are taken, evenly spread
+            over the order.
         ax : sequence of two matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -135,13 +136,14 @@ class DistanceMatrixDisplay:
         DistanceMatrixDisplay
             The display itself, with ``axes_`` and ``figure_``.
         """
-        axes = panel_axes(
+        axes = start_panels(
             self,
             ax,
             self.panel_names,
             "panel",
             n_columns=len(self.panel_names),
             size=(7.6, 3.6),
+            title=title,
         )
         for panel, matrix, name in zip(
             axes, self.distances, self.panel_names, strict=True
@@ -151,14 +153,9 @@ class DistanceMatrixDisplay:
             )
             panel.set_title(name, loc="left", fontsize="medium")
             self._mark_classes(panel)
-        figure = axes[0].figure
         if legend:
-            bar = figure.colorbar(image, ax=list(axes), shrink=0.8, pad=0.02)
-            bar.set_label("distance / largest distance")
-            bar.outline.set_visible(False)
-        if title is not None:
-            figure.suptitle(title, x=0.01, horizontalalignment="left")
-        self.axes_, self.figure_ = axes, figure
+            label = "distance / largest distance"
+            add_color_bar(image, list(axes), label, shrink=0.8)
         return self
 
     def _mark_classes(self, ax: Any) -> None:

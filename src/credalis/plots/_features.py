@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._drawing.axes import panel_axes, tidy
+from credalis._drawing.axes import start_panels, tidy
 from credalis._drawing.inputs import (
     check_classes,
     check_feature_names,
@@ -162,21 +162,19 @@ class FeatureDisplay:
             The display itself, with ``axes_`` and ``figure_``.
         """
         n_panels = self.features.shape[1]
-        axes = panel_axes(
+        axes = start_panels(
             self,
             ax,
             self.feature_names,
             "feature",
             n_columns=n_panels,
             size=(1.2 + n_panels * max(1.8, 0.45 * self.n_classes), 3.6),
+            title=title,
             sharey=True,  # distances depend on the sizes of the features
         )
         for j, (panel, name) in enumerate(zip(axes, self.feature_names, strict=True)):
             self._draw_panel(panel, self.groups(j), name)
         axes[0].set_ylabel("value of the feature")
-        if title is not None:
-            axes[0].figure.suptitle(title, x=0.01, horizontalalignment="left")
-        self.axes_, self.figure_ = axes, axes[0].figure
         return self
 
     def _draw_panel(

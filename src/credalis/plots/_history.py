@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._drawing.axes import axes_or_new, tidy
+from credalis._drawing.axes import start_axes
 from credalis._drawing.inputs import fitted
 from credalis._drawing.palette import BASE_COLORS, INK
 
@@ -78,7 +78,7 @@ class HistoryDisplay:
         estimator : object with ``history_``
             A fitted clusterer.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class HistoryDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
 
@@ -118,10 +118,9 @@ class HistoryDisplay:
         HistoryDisplay
             The display itself, with ``ax_`` and ``figure_``.
         """
-        ax = axes_or_new(self, ax, (5.6, 3.5))
+        ax = start_axes(self, ax, (5.6, 3.5), title=title)
         from matplotlib.ticker import MaxNLocator
 
-        tidy(ax, title=title)
         color = BASE_COLORS[0]
         last = (self.iterations[-1], self.history[-1])
         ax.plot(
@@ -148,5 +147,4 @@ class HistoryDisplay:
         room = max(0.5, 0.03 * len(self.history))
         ax.set_xlim(1 - room, len(self.history) + room)
         ax.set(xlabel="iteration", ylabel="objective")
-        self.ax_, self.figure_ = ax, ax.figure
         return self

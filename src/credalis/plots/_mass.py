@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice
-from credalis._drawing.axes import add_legend, axes_or_new, tidy
-from credalis._drawing.inputs import fitted
+from credalis._drawing.axes import add_color_bar, add_legend, start_axes
+from credalis._drawing.inputs import check_names, fitted
 from credalis._drawing.legibility import averaged_rows, group_bounds, group_name
 from credalis._drawing.palette import (
     INK,
@@ -129,7 +129,7 @@ class MassDisplay:
         object_names : sequence of str, default=None
             Names of all n_samples objects; None: their numbers.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -212,7 +212,7 @@ class MassDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True
@@ -225,15 +225,12 @@ class MassDisplay:
         """
         if self.kind == "bars":
             width = float(np.clip(2.8 + 0.18 * len(self.masses), 4.0, 8.0))
-            ax = axes_or_new(self, ax, (width, 3.8))
-            tidy(ax, grid=None, title=title)
+            ax = start_axes(self, ax, (width, 3.8), title=title, grid=None)
             _draw_bars(ax, self, legend=legend)
         else:
             width = float(np.clip(2.6 + 0.42 * len(self.focal_sets), 4.4, 10.0))
-            ax = axes_or_new(self, ax, (width, 5.2))
-            tidy(ax, grid=None, title=title)
+            ax = start_axes(self, ax, (width, 5.2), title=title, grid=None)
             _draw_heatmap(ax, self, legend=legend)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
@@ -261,12 +258,7 @@ def _checked_objects(objects: ArrayLike | None, n_samples: int) -> NDArray[np.in
 def _checked_names(object_names: Sequence[str] | None, n_samples: int) -> list[str]:
     if object_names is None:
         return [str(i) for i in range(n_samples)]
-    if isinstance(object_names, str) or len(object_names) != n_samples:
-        raise ValueError(
-            f"object_names must hold one name for each of the {n_samples} objects, "
-            f"got {len(object_names)}"
-        )
-    return [str(name) for name in object_names]
+    return check_names("object_names", object_names, n_samples, "objects")
 
 
 def _draw_heatmap(ax: Any, display: MassDisplay, *, legend: bool) -> None:
@@ -286,9 +278,7 @@ def _draw_heatmap(ax: Any, display: MassDisplay, *, legend: bool) -> None:
         ax.axvline(position, color="white", linewidth=1.0 if n_sets < 50 else 0.3)
     _name_objects(ax, display, axis="y")
     if legend:
-        bar = ax.figure.colorbar(image, ax=ax, shrink=0.6, aspect=22, pad=0.02)
-        bar.set_label("mass")
-        bar.outline.set_visible(False)
+        add_color_bar(image, ax, "mass", shrink=0.6, aspect=22)
 
 
 def _draw_bars(ax: Any, display: MassDisplay, *, legend: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._drawing.axes import add_legend, axes_or_new, tidy
+from credalis._drawing.axes import add_legend, line_handle, mark_handle, start_axes
 from credalis._drawing.inputs import check_feature_names, check_features, fitted
 from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
 from credalis._drawing.palette import (
@@ -38,10 +38,10 @@ class CredalPartitionDisplay:
     the clear objects of a cluster, a dashed one that of these and of those between it
     and others.
 
-    Two features are shown as they are, more of them by their first two principal
-    components (of X as given: scale it first if units differ). A single feature runs
-    along the horizontal axis, with the doubt about each object as the height; the hulls
-    are then intervals, drawn below the objects.
+    Two features are shown as they are; more are reduced to their first two principal
+    components (of X as given: scale it first if the units differ). A single feature
+    runs along the horizontal axis, with the doubt about each object as its height; the
+    hulls are then intervals, drawn below the objects.
 
     Use `from_partition` or `from_estimator` to make a display.
 
@@ -135,9 +135,9 @@ class CredalPartitionDisplay:
         centers : array-like of shape (n_centers, n_features), default=None
             Prototypes to be shown.
         feature_names : sequence of str, default=None
-            None: the columns of X if it is a data frame, else numbers.
+            By default the columns of X if it is a data frame, otherwise numbers.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -265,7 +265,7 @@ class CredalPartitionDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True
@@ -279,8 +279,7 @@ class CredalPartitionDisplay:
         CredalPartitionDisplay
             The display itself, with ``ax_`` and ``figure_``.
         """
-        ax = axes_or_new(self, ax, _SIZE)
-        tidy(ax, title=title)
+        ax = start_axes(self, ax, _SIZE, title=title)
         ax.set(xlabel=self.axis_labels[0], ylabel=self.axis_labels[1])
         if self.is_strip:
             ax.set_yticks(np.linspace(0, 1, 6))
@@ -291,7 +290,6 @@ class CredalPartitionDisplay:
             _draw_centers(ax, self.centers)
         if legend:
             _explain(ax, self, hulls=hulls)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
@@ -475,8 +473,6 @@ def _number_clusters(ax: Any, display: CredalPartitionDisplay) -> None:
 
 def _explain(ax: Any, display: CredalPartitionDisplay, *, hulls: bool) -> None:
     """Legend of the marks that occur."""
-    from matplotlib.lines import Line2D
-
     handles = _cluster_handles(display)
     solid, dashed = (
         ("clearly in", "clearly in or between")
@@ -486,25 +482,16 @@ def _explain(ax: Any, display: CredalPartitionDisplay, *, hulls: bool) -> None:
     if hulls and any(len(corners) > 1 for corners in display.lower_hulls):
         handles.append(_area_handle(solid))
     if hulls and any(len(corners) > 1 for corners in display.upper_hulls):
-        handles.append(
-            Line2D(
-                [],
-                [],
-                color=INK,
-                linewidth=1.2,
-                linestyle=(0, (4, 2.5)),
-                label=dashed,
-            )
-        )
+        handles.append(line_handle(dashed, INK, (0, (4, 2.5)), 1.2))
     n_possible = display.sets.sum(axis=1)[display.is_ambiguous]
     if (n_possible == 2).any():
         handles.append(_split_handle("between two clusters"))
     if (n_possible > 2).any():
-        handles.append(_mark("between three or more", "o", "white", INK, 7))
+        handles.append(mark_handle("between three or more", "o", "white", INK, 7))
     if display.is_outlier.any():
         handles.append(_outlier_handle())
     if display.centers is not None:
-        handles.append(_mark("prototype", "X", "black", "white", 9))
+        handles.append(mark_handle("prototype", "X", "black", "white", 9))
     if handles:
         add_legend(ax, handles)
 
@@ -516,7 +503,7 @@ def _cluster_handles(display: CredalPartitionDisplay) -> list[Any]:
     colors = cluster_colors(display.n_clusters)
     markers = cluster_markers(display.n_clusters)
     return [
-        _mark(
+        mark_handle(
             f"cluster {k}" + ("" if display.sets[:, k].any() else " (empty)"),
             markers[k],
             colors[k],
@@ -527,22 +514,6 @@ def _cluster_handles(display: CredalPartitionDisplay) -> list[Any]:
     ]
 
 
-def _mark(label: str, marker: str, face: Any, edge: Any, size: float) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D(
-        [],
-        [],
-        linestyle="none",
-        marker=marker,
-        markerfacecolor=face,
-        markeredgecolor=edge,
-        markersize=size,
-        markeredgewidth=0.8,
-        label=label,
-    )
-
-
 def _area_handle(label: str) -> Any:
     from matplotlib.patches import Patch
 
@@ -551,7 +522,7 @@ def _area_handle(label: str) -> Any:
 
 def _split_handle(label: str) -> Any:
     left, right = cluster_colors(2)
-    handle = _mark(label, "o", left, INK, 7)
+    handle = mark_handle(label, "o", left, INK, 7)
     handle.set_fillstyle("left")
     handle.set_markerfacecoloralt(right)
     handle.set_markeredgewidth(0.7)
@@ -560,6 +531,9 @@ def _split_handle(label: str) -> Any:
 
 def _outlier_handle() -> tuple[Any, Any]:
     """A ring and the dot inside it."""
-    ring, dot = _mark("outlier", "o", "none", INK, 8), _mark("", "o", INK, INK, 2)
+    ring, dot = (
+        mark_handle("outlier", "o", "none", INK, 8),
+        mark_handle("", "o", INK, INK, 2),
+    )
     ring.set_markeredgewidth(0.9)
     return ring, dot

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._drawing.axes import panel_axes, tidy
+from credalis._drawing.axes import start_panels, tidy
 from credalis._drawing.palette import BASE_COLORS, INK, SOFT_INK
 
 if TYPE_CHECKING:
@@ -34,11 +34,12 @@ _LINE = 10.5
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SelectionDisplay:
-    """Criteria over the values of a parameter, with what each prefers.
+    """Criteria over the values of a parameter, and which value each prefers.
 
-    A panel for each criterion. The value it prefers has a large mark; the panel says
-    so, or why it does not decide. A band through all panels is the suggestion, and the
-    title its reason. Bars are one standard error.
+    There is one panel per criterion. A large mark shows the value it prefers; the
+    headline gives this value, or says that the criterion is undecided, and why. A band
+    through all panels marks the suggestion, and the title gives its reason. Error bars
+    are one standard error.
 
     Use `from_selection` to make a display.
 
@@ -49,11 +50,11 @@ class SelectionDisplay:
     values : array of shape (n_values,)
         Its values.
     curves : dict of arrays of shape (n_values,)
-        Numbers of each criterion; NaN and infinite ones are not drawn.
+        Values of each criterion; those that are NaN or infinite are not drawn.
     errors : dict of arrays of shape (n_values,)
         Standard errors of some of them.
     preferred : dict
-        For each criterion that takes part the value it prefers, or None.
+        For each criterion that takes part, the value it prefers, or None.
     reasons : dict of str
         For each of these, why.
     best : number or None
@@ -182,7 +183,7 @@ class SelectionDisplay:
         n_columns = 2 if self.n_panels in (2, 4) else min(self.n_panels, 3)
         n_rows = -(-self.n_panels // n_columns)
         width = _PANEL[0] * n_columns
-        axes = panel_axes(
+        axes = start_panels(
             self,
             ax,
             list(self.curves),
@@ -198,14 +199,11 @@ class SelectionDisplay:
                 horizontalalignment="left",
                 color=INK,
             )
-        places = {
-            name: k for k, name in enumerate(dict.fromkeys([*_MEASURES, *self.curves]))
-        }
+        known = list(dict.fromkeys([*_MEASURES, *self.curves]))
         for panel, name in zip(axes, self.curves, strict=True):
-            color = BASE_COLORS[places[name] % len(BASE_COLORS)]
+            color = BASE_COLORS[known.index(name) % len(BASE_COLORS)]
             self._draw_panel(panel, name, color)
         self._write_headlines(axes)
-        self.axes_, self.figure_ = axes, axes[0].figure
         return self
 
     def _draw_panel(self, ax: Any, name: str, color: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice, check_number
-from credalis._drawing.axes import axes_or_new, tidy
+from credalis._drawing.axes import add_color_bar, start_axes
 from credalis._drawing.inputs import fitted
 from credalis._drawing.legibility import MAX_DOTS
 from credalis._drawing.pairs import (
@@ -119,11 +119,11 @@ class ShepardDisplay:
         scale : float
             δ0, the dissimilarity for which δ* is 0.95.
         n_pairs : int, default=100000
-            If there are more pairs, so many of them are drawn at random.
+            Largest number of pairs; if there are more, this many are drawn at random.
         random_state : int, RandomState instance or None, default=0
             Seed of this choice.
         ax : matplotlib Axes, default=None
-            Axes to draw on at once; None: nothing is drawn before `plot`.
+            Axes to draw on right away; with None, nothing is drawn until `plot`.
 
         Returns
         -------
@@ -236,7 +236,7 @@ class ShepardDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a figure.
+            Axes to draw on; None makes a new figure.
         title : str, default=None
             Title of the axes.
         legend : bool, default=True
@@ -252,8 +252,7 @@ class ShepardDisplay:
             The display itself, with ``ax_`` and ``figure_``.
         """
         check_choice("x", x, tuple(_X_AXES))
-        ax = axes_or_new(self, ax, (5.4, 4.4))
-        tidy(ax, title=title)
+        ax = start_axes(self, ax, (5.4, 4.4), title=title)
         ax.set(xlabel=f"{_X_AXES[x]} ({self.shown})", ylabel="degree of conflict κ")
         is_raw = x == "raw"
         values = self.dissimilarities if is_raw else self.targets
@@ -279,7 +278,6 @@ class ShepardDisplay:
                 frameon=False,
                 labelcolor=INK,
             )
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _draw_pairs(self, ax: Any, values: Array, longest: float, legend: bool) -> None:
@@ -311,11 +309,10 @@ class ShepardDisplay:
             zorder=2,
         )
         if legend:
-            bar = ax.figure.colorbar(hexagons, ax=ax, shrink=0.6, aspect=22, pad=0.02)
-            bar.set_label("pairs in a hexagon")
+            label = "pairs in a hexagon"
+            bar = add_color_bar(hexagons, ax, label, shrink=0.6, aspect=22)
             bar.ax.minorticks_off()
             bar.ax.yaxis.set_major_formatter(lambda count, _: _counted(count))
-            bar.outline.set_visible(False)
 
     def _write_stress(self, ax: Any) -> None:
         """Mean squared and root mean squared residual, lower right."""

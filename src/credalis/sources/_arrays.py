@@ -17,11 +17,11 @@ _FINGERPRINT_ROWS = 1024
 
 
 class ArraySource(Source):
-    """An array, or a file of one that is mapped into memory (``numpy.memmap``).
+    """An array in memory, or one in a file that is mapped into it (``numpy.memmap``).
 
-    Only parts of it are ever copied. Mixing takes pieces of 4096 consecutive rows in
-    random order, each with the same chance at every place, as many as fit in a
-    buffer: 51 pieces for ten columns.
+    Only parts of it are ever copied. To mix the rows, pieces of 4096 consecutive ones
+    are taken in random order, as many at a time as fit in a buffer: 51 pieces for ten
+    columns.
 
     Parameters
     ----------

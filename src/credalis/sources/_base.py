@@ -82,25 +82,25 @@ class Source(ABC):
         rng : RandomState
             Draws the places.
         max_rows : int, default=None
-            Rows held together; None: 2²¹ numbers, but 4096 to 262 144 rows. A last
-            part is up to a quarter larger.
+            Number of rows in memory together. By default 2²¹ numbers, but at least 4096
+            and at most 262 144 rows. The last part may be up to a quarter larger.
         """
         if max_rows is None:
             max_rows = _BUFFER_ENTRIES // self.n_features
             max_rows = min(max(max_rows, _MIN_BUFFER_ROWS), _MAX_BUFFER_ROWS)
         check_integer("max_rows", max_rows, at_least=1)
-        held: Array | None = None
+        buffer: Array | None = None
         for part in self._mixed_parts(rng, max_rows):
             self._check(part)
-            if held is None:
-                held = part
-            elif len(held) + len(part) <= (1 + _SMALL_SHARE) * max_rows:
-                held = np.concatenate([held, part])
+            if buffer is None:
+                buffer = part
+            elif len(buffer) + len(part) <= (1 + _SMALL_SHARE) * max_rows:
+                buffer = np.concatenate([buffer, part])
             else:
-                yield held
-                held = part
-        if held is not None:
-            yield held
+                yield buffer
+                buffer = part
+        if buffer is not None:
+            yield buffer
 
     def random_blocks(self, rng: np.random.RandomState, size: int) -> Iterator[Array]:
         """All rows once, in random blocks of ``size`` rows or a few more.
@@ -202,16 +202,16 @@ class Source(ABC):
 
 def gathered(batches: Iterator[Array], max_rows: int) -> Iterator[Array]:
     """Small batches joined to parts of at most ``max_rows`` rows."""
-    held: list[Array] = []
-    n_held = 0
+    kept: list[Array] = []
+    n_rows = 0
     for batch in batches:
-        if held and n_held + len(batch) > max_rows:
-            yield np.concatenate(held)
-            held, n_held = [], 0
-        held.append(batch)
-        n_held += len(batch)
-    if held:
-        yield np.concatenate(held)
+        if kept and n_rows + len(batch) > max_rows:
+            yield np.concatenate(kept)
+            kept, n_rows = [], 0
+        kept.append(batch)
+        n_rows += len(batch)
+    if kept:
+        yield np.concatenate(kept)
 
 
 def check_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:

@@ -11,18 +11,18 @@ from credalis.tables import Table, as_matrix
 
 
 class BatchSource(Source):
-    """Batches of rows that an iterable, or a function that returns one, gives.
+    """Batches of rows from an iterable, or from a function that returns one.
 
-    Rows are mixed inside a buffer only (209 715 rows for ten columns): give batches in
-    an order in which neighbours are as different as the data are.
+    Rows are mixed only within a buffer (209 715 rows for ten columns): give the batches
+    in an order in which neighbouring rows differ as much as any others.
 
     Parameters
     ----------
     batches : iterable, or function without arguments that returns an iterable
         Batches are arrays of shape (n_batch_rows, n_features), data frames or record
-        batches of pyarrow, all with the same columns. What can be iterated over only
-        once, as a generator, is enough for `sample` or one pass alone. A function is
-        called once for each pass and returns a new iterable every time.
+        batches of pyarrow, all with the same columns. An iterable that can be read
+        only once, such as a generator, is enough for `sample` alone or for one pass. A
+        function is called once for each pass and returns a new iterable every time.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class TableSource(Source):
     """Columns of a table that `credalis.io.open_table` has opened.
 
     A Parquet file or folder becomes a `ParquetSource` in `as_source`; this is for
-    all other formats, whose rows are read in their order and mixed inside a buffer only
+    all other formats, whose rows are read in their order and mixed only within a buffer
     (209 715 rows for ten columns).
 
     Parameters
@@ -106,7 +106,7 @@ class TableSource(Source):
     table : Table
         What `open_table` returned.
     columns : sequence of str, default=None
-        Names of columns; None: all.
+        Names of the columns to use, by default all.
     """
 
     def __init__(self, table: Table, columns: Sequence[str] | None = None) -> None:

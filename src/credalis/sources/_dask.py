@@ -13,7 +13,7 @@ from credalis.sources._placement import leveled
 
 
 class DaskSource(Source):
-    """The partitions of a Dask array or data frame, which workers hold while in use.
+    """The partitions of a Dask array or data frame, kept by the workers while in use.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def lazily(model: Any, X: Any, method: str) -> Any:
     X : dask array or data frame
         Rows.
     method : {"predict", "predict_proba", "transform"}
-        What is asked for.
+        The method to call.
 
     Returns
     -------

@@ -24,9 +24,9 @@ class ParquetSource(Source):
 
     Mixing takes the row groups in random order and reads eight of them side by side, so
     that a buffer holds runs of rows from eight places or, if row groups are small, from
-    more. Inside a row group the order stays. Rows are therefore random
-    if the file is in no particular order, or if it has many more row groups than eight;
-    a sorted file of a few large row groups should be shuffled or written again with
+    more. Within a row group the order stays as it is. Rows are therefore random if the
+    file is in no particular order, or if it has many more than eight row groups; a
+    sorted file of a few large row groups should be shuffled, or written again with
     smaller ones (``row_group_size=10_000``).
 
     Parameters
@@ -35,7 +35,7 @@ class ParquetSource(Source):
         A file or a folder, whose files are taken in the order of their names; those
         whose names begin with "." or "_" are left out.
     columns : sequence of str, default=None
-        Names of columns; None: all.
+        Names of the columns to use, by default all.
     """
 
     def __init__(

@@ -78,17 +78,17 @@ def moves(
     {0: 'b'}
     """
     loads = dict.fromkeys(sorted(threads), 0.0)
-    held: dict[str, set[int]] = defaultdict(set)
+    parts_of: dict[str, set[int]] = defaultdict(set)
     # A part with copies counts where there is least to do besides.
     for k in sorted(range(len(holders)), key=lambda k: len(holders[k])):
         known = sorted(worker for worker in holders[k] if worker in loads)
         if known:
             worker = min(known, key=loads.__getitem__)
             loads[worker] += sizes[k] / threads[worker]
-            held[worker].add(k)
+            parts_of[worker].add(k)
     targets: dict[int, str] = {}
-    while held:
-        full = max(held, key=loads.__getitem__)
+    while parts_of:
+        full = max(parts_of, key=loads.__getitem__)
         free = min(loads, key=loads.__getitem__)
 
         def higher(k: int, full: str = full, free: str = free) -> float:
@@ -98,15 +98,15 @@ def moves(
                 loads[free] + sizes[k] / threads[free],
             )
 
-        best = min(sorted(held[full]), key=higher)
+        best = min(sorted(parts_of[full]), key=higher)
         if higher(best) >= (1 - _LEAST_GAIN) * loads[full]:
             break
         loads[full] -= sizes[best] / threads[full]
         loads[free] += sizes[best] / threads[free]
-        held[full].remove(best)
-        if not held[full]:
-            del held[full]
-        held[free].add(best)
+        parts_of[full].remove(best)
+        if not parts_of[full]:
+            del parts_of[full]
+        parts_of[free].add(best)
         targets[best] = free
     return targets
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.metrics import pairwise_distances
 
+from credalis._archive import SavedFields
 from credalis.streaming._evidence import log_evidence
 
 Array = NDArray[np.float64]
@@ -49,7 +49,7 @@ class Reference:
 
 
 @dataclass(frozen=True, eq=False)
-class Balls:
+class Balls(SavedFields):
     """Rejected objects, oldest first, and how often their balls were hit since.
 
     Attributes
@@ -164,12 +164,3 @@ class Balls:
     def part(self, rows: slice) -> "Balls":
         """Some of the balls."""
         return Balls(*(values[rows] for values in vars(self).values()))
-
-    def to_state(self) -> dict[str, Any]:
-        """Plain arrays."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "Balls":
-        """Inverse of `to_state`."""
-        return cls(**state)

@@ -34,7 +34,7 @@ _BLOCK = 1000
 
 
 class NewClusterMonitor(BaseEstimator):
-    """Watches the mass on ∅ of a stream and gives an alarm when a new cluster appears.
+    """Watch the mass on ∅ of a stream and raise an alarm when a new cluster appears.
 
     An object of the stream is *rejected* if its mass on ∅ exceeds that of almost all
     objects of a calibration sample. Single rejected objects are outliers; a new
@@ -51,8 +51,8 @@ class NewClusterMonitor(BaseEstimator):
 
         Σ_j w_j E_j >= 1 / α,    w_j = 1 / (j (j + 1)),  Σ_j w_j = 1.
 
-    One half of the calibration sample says what is rejected and how large the balls
-    are, the N objects of the other half are counted.
+    One half of the calibration sample determines what is rejected and how large the
+    balls are; the N objects of the other half are counted.
 
     **False alarms.** Let the calibration objects be independent draws from one law, the
     objects of the stream independent draws from one law, and both independent of the
@@ -305,7 +305,7 @@ class NewClusterMonitor(BaseEstimator):
         Returns
         -------
         NNEVCLUS
-            Like after `partial_fit`, there are no ``partition_`` and ``labels_``.
+            As after `partial_fit`, it has no ``partition_`` and no ``labels_``.
 
         Raises
         ------
@@ -370,8 +370,8 @@ class NewClusterMonitor(BaseEstimator):
         """Write model and state to a file that `credalis.load` reads.
 
         The file holds arrays and JSON, never code; it appears whole or not at all. A
-        monitor that is loaded goes on as if it had never been away. A key of at least
-        16 bytes signs the file.
+        monitor that is loaded goes on where the saved one stopped. A key of at least 16
+        bytes signs the file.
 
         Raises
         ------

@@ -54,7 +54,7 @@ def _native(values: NDArray[Any]) -> NDArray[Any]:
 def open_npy(source: ByteSource) -> ArrayTable:
     """One array; a file is mapped, so that it may be larger than memory."""
     try:
-        if source.is_repeatable and not source.is_compressed:
+        if source.is_plain_file:
             array = np.load(source.path, mmap_mode="r", allow_pickle=False)
         else:
             array = np.load(source.open_seekable(), allow_pickle=False)
@@ -91,12 +91,9 @@ def _check_members(name: str, members: list[str]) -> None:
     if _MODEL_HEADER in members:
         raise ValueError(f"{name} is a file saved by credalis, not a table")
     if not members or not all(member.endswith(".npy") for member in members):
-        is_workbook = any(member.startswith("xl/") for member in members)
-        what = (
-            "an Excel workbook: save the sheet as CSV"
-            if is_workbook
-            else (f"an archive of {listed(members)}: unpack it first")
-        )
+        what = f"an archive of {listed(members)}: unpack it first"
+        if any(member.startswith("xl/") for member in members):
+            what = "an Excel workbook: save the sheet as CSV"
         raise ValueError(f"{name} is {what}")
 
 

@@ -25,9 +25,7 @@ class ParquetTable(Table):
     def __init__(self, source: ByteSource) -> None:
         self.name = source.name
         self.is_repeatable = True  # a pipe has been read to memory
-        self._path = source.path
-        self._is_file = source.is_repeatable and not source.is_compressed
-        self._memory: Any = None if self._is_file else source.open_seekable()
+        self._where = source.path if source.is_plain_file else source.open_seekable()
         with reading(self.name), self._open() as file:
             self.schema = file.schema_arrow
             self.n_rows = file.metadata.num_rows
@@ -36,12 +34,12 @@ class ParquetTable(Table):
     def _open(self) -> Any:
         from pyarrow import parquet
 
-        where = self._path if self._is_file else self._memory
-        return parquet.ParquetFile(where, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        return parquet.ParquetFile(
+            self._where, buffer_size=_BUFFER_BYTES, pre_buffer=False
+        )
 
     def _batches(self, columns: list[str], max_rows: int) -> Iterator["pa.RecordBatch"]:
-        file = self._open()
-        for batch in file.iter_batches(
+        for batch in self._open().iter_batches(
             batch_size=max_rows, columns=columns, use_threads=False
         ):
             yield batch.select(columns)
@@ -95,26 +93,18 @@ def _is_part(file: Path, folder: Path) -> bool:
         return stream.read(len(_FIRST_BYTES)) == _FIRST_BYTES
 
 
-def _whole(source: ByteSource) -> bytes:
-    with source.open_seekable() as stream:
-        return stream.read()
-
-
 class ArrowTable(Table):
     """An Arrow file (Feather is the same), mapped into memory, or an Arrow stream."""
 
     format = "arrow"
 
     def __init__(self, source: ByteSource, *, is_stream: bool) -> None:
-        import pyarrow as pa
 
         self.name = source.name
         self._is_stream = is_stream
-        self._where: Any = (
-            str(source.path)
-            if source.is_repeatable and not source.is_compressed
-            else pa.py_buffer(_whole(source))
-        )
+        self._path = source.path
+        is_mapped = source.is_plain_file
+        self._content = None if is_mapped else source.open_seekable().read()
         with reading(self.name), self._open() as reader:
             self.schema = reader.schema
         check_names(self.name, self.schema.names)
@@ -122,11 +112,8 @@ class ArrowTable(Table):
     def _open(self) -> Any:
         import pyarrow as pa
 
-        where = self._where
-        if isinstance(where, str):
-            where = pa.memory_map(where)
-        ipc = pa.ipc
-        return ipc.open_stream(where) if self._is_stream else ipc.open_file(where)
+        where = self._content or pa.memory_map(str(self._path))
+        return (pa.ipc.open_stream if self._is_stream else pa.ipc.open_file)(where)
 
     def _batches(self, columns: list[str], max_rows: int) -> Iterator["pa.RecordBatch"]:
         with self._open() as reader:

@@ -72,9 +72,7 @@ class CsvTable(Table):
     def _inferred(self) -> "pa.Schema":
         """Types of the first block; whole numbers may be followed by fractions."""
         pa = arrow()
-        head = self._source.head
-        if not self._source.is_short:
-            head = head[: head.rfind(b"\n") + 1] or head
+        head = self._source.whole_lines
         try:
             found = self._schema_of(head, _BLOCK_BYTES)
         except pa.ArrowInvalid as error:

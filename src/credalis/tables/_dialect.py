@@ -103,10 +103,8 @@ def _encoding(head: bytes) -> str:
 
 def _decoded(source: ByteSource, encoding: str) -> str:
     """The beginning as text, or a ValueError that asks for the encoding."""
-    head = source.head
-    if not source.is_short:
-        # The last line may be cut, and with it a character of several bytes.
-        head = head[: head.rfind(b"\n") + 1] or head
+    # With a last line that is cut, a character of several bytes may be.
+    head = source.whole_lines
     try:
         return head.decode(encoding)
     except LookupError as error:

@@ -44,10 +44,10 @@ def open_table(
         an NPY or NPZ file; "-" is standard input. All but folders may be compressed
         with gzip. The bytes decide which format it is.
     delimiter, header, decimal, encoding : default=None
-        For text files; None: tab, semicolon, bar, comma or blank, whatever cuts the
-        lines into equally many cells; a first line without numbers is a header; a
-        decimal comma if there are numbers with one and none with a point; UTF-8, or
-        what a byte order mark says.
+        For text files. By default, the delimiter is the tab, semicolon, bar, comma or
+        blank that cuts most lines into the same number of cells; a first line without
+        numbers is a header; the decimal sign is a comma if there are numbers with one
+        and none with a point; the encoding is UTF-8, or what a byte order mark says.
     text_columns : sequence of str, default=()
         Columns of a text file that are not parsed: identifiers keep their zeros.
     missing_values : sequence of str, default=()

@@ -65,9 +65,21 @@ class ByteSource:
         stream, self._rest = _joined(self.head, self._rest), None
         return stream
 
+    @property
+    def is_plain_file(self) -> bool:
+        """Whether it can be opened by its path, at any place and again."""
+        return self.is_repeatable and not self.is_compressed
+
+    @property
+    def whole_lines(self) -> bytes:
+        """The head without a last line that may be cut."""
+        if self.is_short:
+            return self.head
+        return self.head[: self.head.rfind(b"\n") + 1] or self.head
+
     def open_seekable(self) -> BinaryIO:
         """The same for formats that are not read from front to back."""
-        if self.is_repeatable and not self.is_compressed:
+        if self.is_plain_file:
             return self._open_raw()
         with self.open() as stream:
             return io.BytesIO(stream.read())
@@ -192,7 +204,7 @@ class Table(ABC):
         Parameters
         ----------
         columns : sequence of str, default=None
-            Names of the columns wanted, in this order; None: all.
+            Names of the columns wanted, in this order; by default all.
         max_rows : int, default=65536
             Largest number of rows of a batch; batches may have fewer.
 

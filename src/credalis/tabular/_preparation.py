@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._archive import SavedFields
 from credalis._checks import check_choice
 from credalis.tables import as_matrix
 from credalis.tables._arrow import as_array
@@ -25,7 +26,7 @@ _MAX_CATEGORIES = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Preparation:
+class Preparation(SavedFields):
     """Columns, their scaling, their categories, and what stands in for missing values.
 
     A number x becomes (x - center) / scale. A text becomes one indicator for each
@@ -138,15 +139,6 @@ class Preparation:
             n_unknown += int((codes < 0).sum())
             blocks.append((codes[:, None] == np.arange(len(categories))).astype(float))
         return np.concatenate(blocks, axis=1), n_unknown
-
-    def to_state(self) -> dict[str, Any]:
-        """Plain values and arrays."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "Preparation":
-        """Inverse of `to_state`."""
-        return cls(**state)
 
 
 @dataclass(frozen=True, eq=False)

@@ -140,6 +140,8 @@ class BaseCredalClusterer(
     _chooses_max_iter: ClassVar[bool] = False
     # What ∅ may stand for.
     _empty_sets: ClassVar[tuple[str, ...]] = ("stress", "novelty")
+    # Whether the result depends on the units of the columns; a `metric` says more.
+    _depends_on_units: ClassVar[bool] = True
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
     _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
@@ -344,8 +346,11 @@ class BaseCredalClusterer(
         """What all starts share: the data, and parameters that depend on it."""
         return X
 
-    def _check_solution(self, data: Any, solution: Any) -> None:
-        """Warn of a solution that is not what the user hopes for."""
+    def _check_solution(self, data: Any, solution: Any) -> bool | None:
+        """Warn of a solution that is not what the user hopes for.
+
+        True if its clusters are none, so that nothing else needs to be said of them.
+        """
 
     def _has_fixed_order(self, data: Any) -> bool:
         """Whether the user has fixed which cluster has which number."""
@@ -469,6 +474,23 @@ class BaseCredalClusterer(
 
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
+
+    def _start_advice(self, is_informed: bool) -> str:
+        """What to do about clusters that were lost.
+
+        ``is_informed`` says whether labels, pairs or the like were given.
+        """
+        parameters = self.get_params(deep=False)
+        sizes = self.focal_sets_.cardinality
+        has_unions = ((sizes > 1) & (sizes < self.focal_sets_.n_clusters)).any()
+        if has_unions and "alpha" in parameters:
+            # The prototype of a set of clusters takes the place of one that is lost.
+            advice = f"set focal_sets='singletons', raise alpha={parameters['alpha']}"
+        elif "beta" in parameters:
+            advice = f"lower beta={parameters['beta']}"
+        else:
+            advice = "raise n_init, ask for fewer clusters"
+        return f"{advice}, or try other methods (credalis.compare)"
 
     @property
     def _detects_novelties(self) -> bool:

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._solution import (
@@ -23,8 +21,13 @@ from credalis.cluster._framework._solution import (
     empty_clusters_last,
     one_thread,
 )
-from credalis.exceptions import OutlierWarning
-from credalis.partition import CredalPartition, uncopied_partition
+from credalis.cluster._framework._warnings import (
+    warn_of_convergence,
+    warn_of_data,
+    warn_of_empty_clusters,
+    warn_of_outliers,
+)
+from credalis.partition import uncopied_partition
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
 if TYPE_CHECKING:
@@ -52,14 +55,15 @@ class Outcome:
     sample : array of shape (n_rows, n_features) or None
         Of a fit in blocks.
     check : callable
-        Warns, once the result is stored, of what is wrong with it.
+        Warns, once the result is stored, of what is wrong with it; true if the clusters
+        are none.
     """
 
     solution: Solution
     focal_sets: FocalSets
     max_iter: int
     sample: NDArray[np.float64] | None = None
-    check: Callable[[], None] = field(default=lambda: None)
+    check: Callable[[], bool | None] = field(default=lambda: None)
 
 
 def fit(
@@ -103,7 +107,7 @@ def fit(
             _store(estimator, outcome, about_features(estimator))
             store_reference(estimator, X, _child(rng))
             _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
-    _warn(estimator, outcome)
+    _warn(estimator, outcome, X, **given)
 
 
 def solve(
@@ -212,49 +216,43 @@ def _store_masses(
     estimator.labels_ = estimator.partition_.labels.copy()
 
 
-def _warn(estimator: BaseCredalClusterer, outcome: Outcome) -> None:
-    """Say what the user should know about the result."""
-    outcome.check()
-    name, solution = type(estimator).__name__, outcome.solution
-    _warn_of_convergence(name, solution, outcome.max_iter)
+def _warn(
+    estimator: BaseCredalClusterer,
+    outcome: Outcome,
+    X: NDArray[np.float64] | None = None,
+    *,
+    object_shape: tuple[int, ...] | None = None,
+    **given: Any,
+) -> None:
+    """Say what the user should know about the result.
+
+    Parameters
+    ----------
+    estimator : BaseCredalClusterer
+        With its fitted attributes.
+    outcome : Outcome
+        Where its fit has ended.
+    X : array or None
+        The objects; None: only those of the sample are in memory.
+    object_shape : tuple of int or None
+        Shape of an object that is not a row of a table.
+    **given
+        What else was known about the objects.
+    """
+    is_informed = any(value is not None for value in given.values())
+    is_collapsed = bool(outcome.check())
+    warn_of_convergence(estimator, outcome.solution, outcome.max_iter)
     partition = getattr(estimator, "partition_", None)
     if partition is None:
-        partition = uncopied_partition(solution.masses, outcome.focal_sets)
-    _warn_of_partition(estimator, partition)
-
-
-def _warn_of_convergence(method: str, solution: Solution, max_iter: int) -> None:
-    """Warn of a fit that was interrupted, or ended before it had settled."""
-    if solution.is_interrupted:
-        warn_user(
-            f"{method} was interrupted: the result is the best found until then",
-            ConvergenceWarning,
-        )
-    elif not solution.trace.converged:
-        warn_user(
-            f"{method} did not converge in max_iter={max_iter} iterations: increase "
-            "max_iter or tol",
-            ConvergenceWarning,
-        )
-
-
-def _warn_of_partition(
-    estimator: BaseCredalClusterer, partition: CredalPartition
-) -> None:
-    """Warn of a single cluster, and of more outliers than other objects."""
-    if getattr(estimator, "n_clusters", None) == 1:
-        # scikit-learn's own checks fit every clusterer with one cluster, so that
-        # this cannot be an error.
-        warn_user(
-            "n_clusters=1 tells only outliers from the rest: n_clusters should be >= 2",
-            UserWarning,
-        )
-    share = partition.is_outlier.mean()
-    if share > 0.5:
-        warn_user(
-            f"{share:.0%} of the objects are outliers: {estimator._outlier_advice}",
-            OutlierWarning,
-        )
+        partition = uncopied_partition(outcome.solution.masses, outcome.focal_sets)
+        X = outcome.sample
+    assert X is not None
+    warn_of_outliers(estimator, partition)
+    if not is_collapsed:
+        warn_of_empty_clusters(estimator, partition, is_informed=is_informed)
+    if object_shape is None and not is_informed:
+        with one_thread(), np.errstate(all="ignore"):
+            warn_of_data(estimator, X, partition, is_collapsed=is_collapsed)
 
 
 def _source(

@@ -1,7 +1,6 @@
 """Scales: of attributes, and of clusters in data that may hold gross outliers."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ _BLOCK_ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Standardization:
+class Standardization(_archive.SavedFields):
     """x becomes (x - mean) / scale, column by column."""
 
     mean: NDArray[np.float64]
@@ -48,15 +47,6 @@ class Standardization:
     def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Standardise the rows of X."""
         return (X - self.mean) / self.scale
-
-    def to_state(self) -> dict[str, Any]:
-        """Plain arrays."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "Standardization":
-        """Inverse of `to_state`."""
-        return cls(**state)
 
 
 _archive.register(Standardization)

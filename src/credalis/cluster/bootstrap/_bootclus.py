@@ -144,6 +144,7 @@ default="auto"
     """
 
     _words = "a mixture of normal distributions was fitted to many resamples"
+    _depends_on_units = False
     _predicts_from_partition = True
 
     max_iter: int

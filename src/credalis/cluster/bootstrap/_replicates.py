@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -33,7 +32,7 @@ _REPORTED_TOGETHER = 25
 
 
 @dataclass(frozen=True, eq=False)
-class Replicates:
+class Replicates(_archive.SavedFields):
     """Gaussian mixtures of bootstrap samples.
 
     Attributes
@@ -64,15 +63,6 @@ class Replicates:
             mixture.precisions_cholesky_ = self.precisions_cholesky[b]
             found[b] = mixture.predict_proba(X)
         return found
-
-    def to_state(self) -> dict[str, Any]:
-        """Plain arrays."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> "Replicates":
-        """Inverse of `to_state`."""
-        return cls(**state)
 
 
 def best_mixture(

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from credalis._checks import check_choice, check_flag, check_integer, check_number
 from credalis._progress import Report
-from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
@@ -26,6 +25,7 @@ from credalis.cluster.consensus._start import (
     solve_start,
     start_blocks,
     train_blocks,
+    warn_of_failures,
 )
 from credalis.sources import Source
 
@@ -286,6 +286,11 @@ default="auto"
         ]
         return "\n".join(lines)
 
+    def _start_advice(self, is_informed: bool) -> str:
+        return (
+            "its members do not agree on them, see describe(); ask for fewer clusters"
+        )
+
     @property
     def _detects_novelties(self) -> bool:
         return self.empty_set == "novelty"
@@ -340,8 +345,7 @@ default="auto"
     def _check_solution(
         self, problem: ConsensusProblem, solution: StudentSolution
     ) -> None:
-        for name, reason in solution.session.failures.items():
-            warn_user(f"member {name} was left out, it failed: {reason}", UserWarning)
+        warn_of_failures(solution.session)
 
     def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return Student.of(self).masses(X)

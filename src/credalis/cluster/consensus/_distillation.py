@@ -396,11 +396,10 @@ def taught(
     )
     start = network.initial_parameters(rng)
     if settings.solver == "lbfgs":
-        trace = _minimized(network, lesson, start, settings, report)
-        return network, trace
+        return network, _learned(network, lesson, start, settings, report)
     # Whoever has learned what a few rows say learns from blocks in fewer passes.
     short = replace(settings, max_iter=N_ITERATIONS)
-    first = _minimized(network, lesson.some(first_rows), start, short, None)
+    first = _learned(network, lesson.some(first_rows), start, short, None)
     if first.interrupted:
         return network, first
     trainer = LessonTrainer(network, lesson.astype(settings.dtype), settings.batch_size)
@@ -454,6 +453,36 @@ def chunk_of(
     lesson = lesson_of(student, targets_of, rows, settings.dtype)
     trainer = LessonTrainer(student.network, lesson, settings.batch_size)
     return LocalChunk(trainer, "adam", rng, number, weight=len(rows))
+
+
+def _learned(
+    network: CredalNetwork,
+    lesson: Lesson,
+    start: Array,
+    settings: Distillation,
+    report: Report | None,
+) -> GradientTrace:
+    """All rows in every step, and once more if clusters of few rows were not learned.
+
+    Their rows then count as much as those of a cluster of mean size.
+    """
+    trace = _minimized(network, lesson, start, settings, report)
+    wanted = _labels(lesson.targets, lesson.focal_sets)
+    found = _labels(network.masses(trace.state, lesson.inputs), lesson.focal_sets)
+    lost = np.setdiff1d(wanted, found)
+    if trace.interrupted or len(lost) == 0:
+        return trace
+    sizes = np.bincount(wanted, minlength=lesson.focal_sets.n_clusters)
+    shares = len(wanted) / (len(sizes) * np.maximum(sizes, 1))
+    weights = np.where(np.isin(wanted, lost), np.maximum(shares[wanted], 1.0), 1.0)
+    heavier = replace(lesson, targets=lesson.targets * weights)
+    again = _minimized(network, heavier, trace.state, settings, report)
+    return replace(again, losses=np.concatenate([trace.losses, again.losses]))
+
+
+def _labels(masses: Floats, focal_sets: FocalSets) -> Indices:
+    """Clusters of maximal plausibility of masses (n_focal_sets, n_samples)."""
+    return (focal_sets.membership.T.astype(float) @ masses).argmax(axis=0)
 
 
 def _minimized(

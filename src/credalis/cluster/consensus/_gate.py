@@ -53,7 +53,7 @@ NEIGHBORHOODS = "neighborhoods"
 
 
 @dataclass(frozen=True, eq=False)
-class Gate:
+class Gate(_archive.SavedFields):
     """Which model may outvote the committee, and by how much.
 
     Attributes
@@ -81,15 +81,6 @@ class Gate:
         """What a user is told."""
         names = ("trusted", "weight", "rival", "z")
         return {name: getattr(self, name) for name in names}
-
-    def to_state(self) -> dict[str, Any]:
-        """Plain values and the mixture."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Gate:
-        """Inverse of `to_state`."""
-        return cls(**state)
 
 
 _archive.register(Gate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ _MAX_FEATURES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(_archive.SavedFields):
     """From rows to what the members see: centred, in one common unit, maybe projected.
 
     Attributes
@@ -100,18 +100,9 @@ class Frame:
         values = (rows - self.mean) / self.unit
         return values if self.axes is None else values @ self.axes
 
-    def to_state(self) -> dict[str, Any]:
-        """Plain numbers and arrays."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Frame:
-        """Inverse of `to_state`."""
-        return cls(**state)
-
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class Member(_archive.SavedFields):
     """One clustering of the rows of the committee.
 
     Attributes
@@ -160,18 +151,9 @@ class Member:
             return np.asarray(self.model.predict_proba(values), dtype=np.float64)
         return one_hot(np.asarray(self.model.predict(values)), n_own)
 
-    def to_state(self) -> dict[str, Any]:
-        """Arrays, and a model that has a file form."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Member:
-        """Inverse of `to_state`."""
-        return cls(**state)
-
 
 @dataclass(frozen=True, eq=False)
-class Committee:
+class Committee(_archive.SavedFields):
     """Members, how far each is believed, and the rows that they have clustered.
 
     Attributes
@@ -188,8 +170,15 @@ class Committee:
         a_b and r_b.
     smoothing : float
         Share of the neighbours in the memberships.
+    n_smoothed : int
+        Number of these neighbours.
     n_clusters : int
         Number of common clusters.
+    reference : int
+        Which member gave the common clusters.
+    lost : array of int
+        Clusters of the reference in which the votes would leave no row of the
+        committee. About its rows there, the reference alone is heard.
     """
 
     rows: Array
@@ -199,7 +188,10 @@ class Committee:
     weights: Array
     rates: Array
     smoothing: float
+    n_smoothed: int
     n_clusters: int
+    reference: int
+    lost: Indices
 
     def evidence(self, X: Array) -> tuple[Array, Array]:
         """Masses on single clusters (n, c) and on Ω (n,) of any rows."""
@@ -223,20 +215,18 @@ class Committee:
     def renamed(self, new_names: Indices) -> Committee:
         """The same with common cluster k called ``new_names[k]``."""
         names = tuple(new_names[each] for each in self.names)
-        return Committee(**{**vars(self), "names": names})
+        return replace(self, names=names, lost=new_names[self.lost])
 
-    def to_state(self) -> dict[str, Any]:
-        """Arrays and members."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Committee:
-        """Inverse of `to_state`."""
-        return cls(**state)
+    def with_all_clusters(self) -> Committee:
+        """The same with the clusters noted that would be lost."""
+        singletons, _ = self.own_evidence()
+        sizes = np.bincount(singletons.argmax(axis=1), minlength=self.n_clusters)
+        return replace(self, lost=np.flatnonzero(sizes == 0))
 
     @property
     def _n_neighbors(self) -> int:
-        return min(_N_SMOOTHED, len(self.rows))
+        n_borrowed = max(member.n_borrowed for member in self.members)
+        return min(max(self.n_smoothed, n_borrowed), len(self.rows))
 
     def _search(self) -> NeighborSearch:
         return NeighborSearch(self.frame(self.rows), "euclidean")
@@ -246,10 +236,19 @@ class Committee:
         memberships = []
         for member, each, names in zip(self.members, own, self.names, strict=True):
             if self.smoothing > 0:
-                around = member.memberships[found].mean(axis=1)
+                nearest = found[:, : self.n_smoothed]
+                around = member.memberships[nearest].mean(axis=1)
                 each = (1 - self.smoothing) * each + self.smoothing * around
             memberships.append(aligned(each, names, self.n_clusters))
-        return dempster(memberships, self.rates)
+        singletons, frame = dempster(memberships, self.rates)
+        if len(self.lost):
+            k = self.reference
+            alone = aligned(own[k], self.names[k], self.n_clusters)
+            is_lost = np.isin(alone.argmax(axis=1), self.lost)
+            singletons[is_lost], frame[is_lost] = dempster(
+                [alone[is_lost]], self.rates[[k]]
+            )
+        return singletons, frame
 
 
 for _class in (Frame, Member, Committee):
@@ -257,7 +256,7 @@ for _class in (Frame, Member, Committee):
 
 
 @dataclass(frozen=True, eq=False)
-class Session:
+class Session(_archive.SavedFields):
     """What has come of asking all members.
 
     Attributes
@@ -292,15 +291,6 @@ class Session:
             "gate_": self.gate.summary(),
         }
 
-    def to_state(self) -> dict[str, Any]:
-        """Plain values, the committee and the gate."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Session:
-        """Inverse of `to_state`."""
-        return cls(**state)
-
 
 _archive.register(Session)
 
@@ -327,7 +317,7 @@ def check_members(members: Any) -> None:
 def convene(
     rows: Array,
     n_clusters: int,
-    members: Any,
+    members: Sequence[Any],
     rng: np.random.RandomState,
     *,
     has_gate: bool,
@@ -336,15 +326,14 @@ def convene(
     """Ask all members about rows, and weigh what they say."""
     if n_clusters == 1:
         return _unanimous(rows)
-    asked = list(MEMBERS) if isinstance(members, str) else list(members)
-    seeds = rng.randint(np.iinfo(np.int32).max, size=len(asked) + 2)
+    seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 2)
     frame = Frame.of(rows)
     inside = frame(rows)
     ridge = rounding_ridge(inside)
     starts = _starts(inside, n_clusters, int(seeds[-1]))
     found: list[Member] = []
     failures: dict[str, str] = {}
-    for number, (each, seed) in enumerate(zip(asked, seeds, strict=False)):
+    for number, (each, seed) in enumerate(zip(members, seeds, strict=False)):
         name = _free_name(each, [*(one.name for one in found), *failures])
         try:
             with warnings.catch_warnings():
@@ -366,7 +355,7 @@ def convene(
     gate = Gate()
     if has_gate:
         gate = _gate(inside, found, ridge, n_clusters, np.random.RandomState(seeds[-2]))
-    report(len(asked) + 1, float(len(failures)))
+    report(len(members) + 1, float(len(failures)))
     return _weighed(rows, frame, found, gate, n_clusters, failures)
 
 
@@ -381,7 +370,10 @@ def _unanimous(rows: Array) -> Session:
         weights=np.ones(1),
         rates=np.ones(1),
         smoothing=0.0,
+        n_smoothed=1,
         n_clusters=1,
+        reference=0,
+        lost=np.empty(0, dtype=np.intp),
     )
     return Session(committee, Gate(), 1.0, {})
 
@@ -411,7 +403,9 @@ def _weighed(
         trusted = [each.name for each in members].index("spectral")
     if trusted is not None:
         weights = trusted_agreement(weights, table[trusted], gate.weight)
-    reference = members[int(weights.argmax())].memberships[:, :n_clusters]
+    chosen = _reference(members, weights, n_clusters)
+    reference = members[chosen].memberships[:, :n_clusters]
+    sizes = np.bincount(reference.argmax(axis=1), minlength=n_clusters)
     committee = Committee(
         rows,
         frame,
@@ -420,9 +414,20 @@ def _weighed(
         weights,
         reliabilities(weights),
         _SMOOTHING * (1.0 - gate.weight),
+        # More neighbours than a cluster has rows would take it away.
+        int(np.clip(sizes.min(), 1, _N_SMOOTHED)),
         n_clusters,
+        chosen,
+        lost=np.empty(0, dtype=np.intp),
     )
-    return Session(committee, gate, agreement, failures)
+    return Session(committee.with_all_clusters(), gate, agreement, failures)
+
+
+def _reference(members: list[Member], weights: Array, n_clusters: int) -> int:
+    """The member that the others agree with, if possible of the right number."""
+    order = np.argsort(-weights, kind="stable")
+    fitting = [k for k in order if members[k].memberships.shape[1] == n_clusters]
+    return int((fitting or list(order))[0])
 
 
 def _gate(
@@ -447,12 +452,14 @@ def _gate(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             gate = adequacy(inside[chosen], starts, n_clusters, rng, ridge=ridge)
-    except np.linalg.LinAlgError:
+            if len(chosen) < len(inside):
+                gate = refined(gate, inside, ridge)
+    except (np.linalg.LinAlgError, ValueError):
         # Rows that no mixture can describe earn none any trust.
         return Gate()
     if gate.trusted == NEIGHBORHOODS and "spectral" not in {m.name for m in members}:
         return Gate(None, 0.0, gate.rival, gate.z)
-    return gate if len(chosen) == len(inside) else refined(gate, inside, ridge)
+    return gate
 
 
 def _starts(inside: Array, n_clusters: int, seed: int) -> list[Array]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ _NOTHING = 10 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(_archive.SavedFields):
     """A mixture of c distributions in d dimensions.
 
     Attributes
@@ -85,15 +84,6 @@ class Mixture:
         """Posterior probabilities of the components, shape (n, c)."""
         joint = self.log_joint(X)
         return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-
-    def to_state(self) -> dict[str, Any]:
-        """Plain values and arrays."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Mixture:
-        """Inverse of `to_state`."""
-        return cls(**state)
 
     def _log_joint(self, squares: Array, d: int) -> Array:
         if self.family == "full":

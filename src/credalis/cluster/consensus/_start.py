@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from credalis._checks import check_spread
 from credalis._progress import Progress, Report
+from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
@@ -28,7 +29,12 @@ from credalis.cluster.consensus._distillation import (
     lesson_of,
     taught,
 )
-from credalis.cluster.consensus._members import Committee, Session, convene
+from credalis.cluster.consensus._members import (
+    MEMBERS,
+    Committee,
+    Session,
+    convene,
+)
 from credalis.cluster.nnevclus._blocks import run_passes, stored_state
 from credalis.cluster.nnevclus._training import TrainingState, check_finite_loss
 from credalis.network import SideInformation, with_constant
@@ -126,18 +132,23 @@ def prepare(
         constraint_weight=estimator.constraint_weight,
     )
     check_spread("X", X)
+    if estimator.committee_size < estimator.n_clusters:
+        raise ValueError(
+            "committee_size must be at least n_clusters, got committee_size="
+            f"{estimator.committee_size} and n_clusters={estimator.n_clusters}"
+        )
     rows = _chosen_rows(len(X), estimator.committee_size, information, rng)
-    n_asked = 6 if isinstance(estimator.members, str) else len(estimator.members)
+    members = MEMBERS if isinstance(estimator.members, str) else estimator.members
     progress = Progress(
         f"{type(estimator).__name__}, members",
         n_runs=1,
-        max_iter=n_asked + 1,
+        max_iter=len(members) + 1,
         enabled=bool(estimator.verbose),
     )
     session = convene(
         X[rows],
         estimator.n_clusters,
-        estimator.members,
+        members,
         rng,
         has_gate=estimator.adequacy_gate,
         report=lambda done, failed: progress.report(0, done, failed),
@@ -276,7 +287,19 @@ def train_blocks(
         student=student,
         session=session,
     )
-    return Outcome(solution, student.focal_sets, settings.max_iter, sample)
+    return Outcome(
+        solution,
+        student.focal_sets,
+        settings.max_iter,
+        sample,
+        check=partial(warn_of_failures, session),
+    )
+
+
+def warn_of_failures(session: Session) -> None:
+    """Warn of members that are missing."""
+    for name, reason in session.failures.items():
+        warn_user(f"member {name} was left out, it failed: {reason}", UserWarning)
 
 
 def committee_masses(committee: Committee, focal_sets: FocalSets, X: Array) -> Array:

@@ -206,7 +206,9 @@ default="auto"
     _reads_dissimilarities = True
     _uses_pairs = True
     _predicts_from_partition = True
-    _outlier_advice = "increase dissimilarity_quantile"
+    _outlier_advice = (
+        "set empty_set='novelty', with which only objects unlike all others are"
+    )
 
     max_iter: int
 

@@ -223,7 +223,9 @@ default="random"
     _reads_blocks = True
     _reads_partitions = True
     _chooses_max_iter = True
-    _outlier_advice = "increase dissimilarity_quantile"
+    _outlier_advice = (
+        "set empty_set='novelty', with which only objects unlike all others are"
+    )
 
     weights_: Any
     scale_: float
@@ -476,6 +478,12 @@ default="random"
     def _keeps_training_masses(self) -> bool:
         # `score` compares new objects with the training objects of a matrix.
         return self.embedding_ is not None
+
+    def _start_advice(self, is_informed: bool) -> str:
+        # With labels or pairs, "auto" is random.
+        if is_informed or (isinstance(self.init, str) and self.init == "auto"):
+            return super()._start_advice(is_informed)
+        return "set init='auto', which starts from the clusters of k-means"
 
     def _reference_of(
         self, X: NDArray[np.float64], rng: np.random.RandomState

@@ -181,11 +181,11 @@ default="k-means++"
         check_number("beta", self.beta, above=1)
         check_number("gamma", self.gamma, at_least=0)
 
-    def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> None:
-        super()._check_solution(problem, solution)
+    def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> bool:
         warn_experimental(
             "BCM", "its distance to sets of clusters is not confirmed by the article"
         )
+        return super()._check_solution(problem, solution)
 
     def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
         return bcm_model(focal_sets, self.alpha, self.gamma, self.beta, delta)

@@ -289,9 +289,9 @@ class PrototypeClusterer(BaseCredalClusterer):
     ) -> Solution:
         return prototype_solution(trace, problem.X, model, problem.transformer)
 
-    def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> None:
+    def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> bool:
         separation = pdist(solution.per_cluster["centers_"]).max(initial=0.0)
-        warn_of_collapse(
+        return warn_of_collapse(
             self,
             separation,
             np.sqrt(problem.X.var(axis=0).sum()),

@@ -263,14 +263,14 @@ default="k-medoids"
             report=report,
         )
 
-    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> None:
-        warn_of_collapse(self, *self._descent.separation(problem, solution))
+    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> bool:
         if self.prototypes == "weighted" and self.focal_sets_.cardinality.max() > 1:
             warn_experimental(
                 "ECMdd(prototypes='weighted')",
                 "the weights of sets of clusters could not be confirmed from the "
                 "literature, see xi and zeta",
             )
+        return warn_of_collapse(self, *self._descent.separation(problem, solution))
 
     def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         descent, focal_sets = self._descent, self.focal_sets_

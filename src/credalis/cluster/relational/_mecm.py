@@ -247,13 +247,13 @@ default="k-medoids"
             report=report,
         )
 
-    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> None:
-        warn_of_collapse(self, *self._descent.separation(problem, solution))
+    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> bool:
         warn_experimental(
             "MECM",
             "its formulas could not be confirmed from the literature, see "
             "meta_dissimilarity, power and update_terms",
         )
+        return warn_of_collapse(self, *self._descent.separation(problem, solution))
 
     def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         to_sets = None

@@ -309,12 +309,12 @@ default="auto"
         weights = mass_weights(masses, self.beta)
         return recm_coefficients(weights, focal_sets, self.alpha, equal)
 
-    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> None:
+    def _check_solution(self, problem: RelationalProblem, solution: Solution) -> bool:
         coefficients = solution.per_cluster["coefficients_"]
         gram = coefficients @ solution.per_cluster["products_"].T
         half_norms = np.diagonal(gram) / 2
         separation = (gram - half_norms - half_norms[:, None]).max()
-        warn_of_collapse(
+        return warn_of_collapse(
             self, np.sqrt(max(separation, 0.0)), np.sqrt(problem.matrix.mean() / 2)
         )
 

@@ -153,11 +153,7 @@ def findings(results: Results) -> list[Finding]:
 def show(results: Results, is_quick: bool, directory: Path) -> Shown:
     """The table, the list of its cells, and the diagrams."""
     found = findings(results)
-    seconds = sum(
-        record["seconds"]
-        for key, record in results.records.items()
-        if key.startswith(f"{NAME}/")
-    )
+    seconds = sum(record["seconds"] for record in results.of(NAME))
     good, compared = share_good(found)
     titles = list(published()["ari_attribute"])
     pictures = consistency_pictures(

@@ -20,7 +20,7 @@ from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import attributes
 from credalis.reproduce._framework._experiment import Experiment, Shown
 from credalis.reproduce._framework._figures import boundary, image, panels
-from credalis.reproduce._framework._findings import NOT_RUN, Finding, judge
+from credalis.reproduce._framework._findings import compared
 from credalis.reproduce._framework._render import Text
 from credalis.reproduce._framework._runner import Results
 from credalis.reproduce._framework._tables import finding_table, pictures_of
@@ -151,22 +151,19 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
     """Whether the circles are told apart, and all figures."""
     found = []
     for cell, row in (("pairs", "50 pairs, KPCCA"), ("labels", "50 labels, KFDA")):
-        values = results.values(NAME, cell)
-        if values is None:
-            found.append(Finding(row, "ARI", PERFECT, (), None, NOT_RUN))
-            continue
-        why = (
-            f"our draw overlaps: the best circle that knows the classes has ARI "
-            f"{values['circle_ari']:.3f}"
-        )
+        values = results.values(NAME, cell) or {}
+        why = ""
+        if values:
+            why = (
+                "our draw overlaps: the best circle that knows the classes has ARI "
+                f"{values['circle_ari']:.3f}"
+            )
         if "must" in values:
             why += (
                 f"; {values['must']} must-links and {values['cannot']} cannot-links "
                 "were drawn (the paper: 22 and 28)"
             )
-        verdict = judge(PERFECT, values["ari"], TOLERANCE)
-        ari = values["ari"]
-        found.append(Finding(row, "ARI", PERFECT, (ari,), ari, verdict, why))
+        found.append(compared(row, "ARI", PERFECT, values.get("ari"), TOLERANCE, why))
     about = Text(
         "A round cluster of 200 objects inside a ring of 300, drawn from the paper's "
         "description: its own vectors are not published. Gaussian kernel with inverse "

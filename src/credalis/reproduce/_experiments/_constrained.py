@@ -1,13 +1,13 @@
 """Constrained clustering of Glass and Iris, with and without PCCA."""
 
 import time
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from credalis._files import atomic_write
 from credalis.constraints import random_pairs
 from credalis.metric_learning import PCCA
 from credalis.metrics import adjusted_rand_index
@@ -24,13 +24,17 @@ from credalis.reproduce._framework._experiment import Experiment, Part, Shown
 from credalis.reproduce._framework._figures import bars
 from credalis.reproduce._framework._findings import (
     NOT_COMPARABLE,
-    WORSE,
     Finding,
-    judge,
+    claimed,
 )
 from credalis.reproduce._framework._render import Picture, Table, Text
 from credalis.reproduce._framework._runner import Results
-from credalis.reproduce._framework._tables import finding_table, runs_of, spread
+from credalis.reproduce._framework._tables import (
+    finding_table,
+    runs_of,
+    spread,
+    written_picture,
+)
 
 NAME = "constrained"
 PLAIN = ("CEVCLUS", "NN-EVCLUS", "CECM")
@@ -148,7 +152,7 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
         finding_table(
             found, "What the paper says; 1 stands for true", ("data", "claim")
         ),
-        *_pictures(results, directory),
+        *(each for title in _SETS for each in _bars_of(results, title, directory)),
     ]
     return Shown(parts, found)
 
@@ -172,13 +176,6 @@ def _mean_text(runs: list[dict[str, Any]]) -> str:
     return spread(Finding("", "", None, values, None, ""), 2)
 
 
-def _pictures(results: Results, directory: Path) -> list[Picture]:
-    (directory / "figures").mkdir(parents=True, exist_ok=True)
-    return [
-        picture for title in _SETS for picture in _bars_of(results, title, directory)
-    ]
-
-
 def _bars_of(results: Results, title: str, directory: Path) -> list[Picture]:
     """A figure for each number of pairs, all with the same axis."""
     found = {}
@@ -192,7 +189,6 @@ def _bars_of(results: Results, title: str, directory: Path) -> list[Picture]:
     highest = min(1.0, 1.1 * float(max(tops, default=1.0)))
     pictures = []
     for n_pairs, values in found.items():
-        file = directory / "figures" / f"{NAME}-{title}-{n_pairs}.png"
         drawing = bars(
             METHODS,
             means[n_pairs],
@@ -201,10 +197,9 @@ def _bars_of(results: Results, title: str, directory: Path) -> list[Picture]:
             y_label="adjusted Rand index",
             highest=highest,
         )
-        with atomic_write(file) as stream:
-            stream.write(drawing)
         caption = f"{title} with {n_pairs} pairs: means over {len(values[0])} draws."
-        pictures.append(Picture(file, caption))
+        name = f"{NAME}-{title}-{n_pairs}"
+        pictures.append(written_picture(directory, name, drawing, caption))
     return pictures
 
 
@@ -228,16 +223,15 @@ def _claims(results: Results) -> list[Finding]:
             + MARGIN,
         }
         for claim, gain in claims.items():
-            holds = float(gain > 0)
             margin = MARGIN if claim.startswith("with PCCA") else 0.0
             why = f"smallest difference {gain - margin:+.3f}".replace("-", "−")
-            verdict = judge(1.0, holds, 0.0)
+            finding = claimed(title, claim, gain > 0)
             if not SETS[title].is_comparable:
-                verdict = NOT_COMPARABLE
+                finding = replace(finding, verdict=NOT_COMPARABLE)
                 why = f"{why}; the nine measurements, not the paper's ten attributes"
-            elif verdict == WORSE:
+            elif gain <= 0:
                 why = f"{why}. {CLAIM_EXPLANATIONS.get((title, claim), '')}".strip()
-            found.append(Finding(title, claim, 1.0, (holds,), holds, verdict, why))
+            found.append(replace(finding, why=why))
     return found
 
 

@@ -12,7 +12,11 @@ from credalis.reproduce._experiments._methods import outliers, paper_parameters
 from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._experiment import Experiment, Part, Shown
 from credalis.reproduce._framework._figures import image
-from credalis.reproduce._framework._findings import NOT_RUN, Finding, judge
+from credalis.reproduce._framework._findings import (
+    Finding,
+    claimed,
+    compared,
+)
 from credalis.reproduce._framework._published import published
 from credalis.reproduce._framework._render import Table, Text
 from credalis.reproduce._framework._runner import Results
@@ -140,17 +144,11 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
 
 
 def _conflict_findings(results: Results) -> list[Finding]:
-    values = results.values(NAME, "example-1")
-    found = []
-    for name, printed in published()["conflict"].items():
-        what = _QUANTITIES[name]
-        if values is None:
-            found.append(Finding("Example 1", what, printed, (), None, NOT_RUN))
-            continue
-        ours = values[name]
-        verdict = judge(printed, ours, 5e-3)
-        found.append(Finding("Example 1", what, printed, (ours,), ours, verdict))
-    return found
+    values = results.values(NAME, "example-1") or {}
+    return [
+        compared("Example 1", _QUANTITIES[name], printed, values.get(name), 5e-3)
+        for name, printed in published()["conflict"].items()
+    ]
 
 
 def _butterfly_findings(values: dict) -> list[Finding]:
@@ -158,23 +156,16 @@ def _butterfly_findings(values: dict) -> list[Finding]:
     gap = float(np.abs(np.array(values["masses"]) - printed["rows"]).max())
     same = all(values[name] == printed[name] for name in ("lower", "upper", "outliers"))
     return [
-        Finding(
+        compared(
             "Table 1",
             "largest difference of a mass",
             0.0,
-            (gap,),
             gap,
-            judge(0.0, gap, MASS_TOLERANCE, lower_is_better=True),
+            MASS_TOLERANCE,
             f"within {MASS_TOLERANCE} is the rounding of the table",
+            lower_is_better=True,
         ),
-        Finding(
-            "Table 1",
-            "approximations and outlier as in the text",
-            1.0,
-            (float(same),),
-            float(same),
-            judge(1.0, float(same), 0.0),
-        ),
+        claimed("Table 1", "approximations and outlier as in the text", same),
     ]
 
 

@@ -1,12 +1,12 @@
 """The fourclass example: EVCLUS, NN-EVCLUS, and what the network adds."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.svm import OneClassSVM
 
-from credalis._files import atomic_write
 from credalis.cluster import EVCLUS, NNEVCLUS
 from credalis.datasets import make_four_class
 from credalis.metrics import adjusted_rand_index
@@ -28,11 +28,19 @@ from credalis.reproduce._framework._cells import Cell, Outcome
 from credalis.reproduce._framework._data import attributes
 from credalis.reproduce._framework._experiment import Experiment, Part, Shown
 from credalis.reproduce._framework._figures import image, lines, new_figure, panels, png
-from credalis.reproduce._framework._findings import NOT_RUN, Finding, judge
+from credalis.reproduce._framework._findings import (
+    Finding,
+    claimed,
+    compared,
+)
 from credalis.reproduce._framework._published import published
 from credalis.reproduce._framework._render import Picture, Text
 from credalis.reproduce._framework._runner import Results
-from credalis.reproduce._framework._tables import finding_table, pictures_of
+from credalis.reproduce._framework._tables import (
+    finding_table,
+    pictures_of,
+    written_picture,
+)
 
 NAME = "fourclass"
 DATA = "fourclass"
@@ -283,16 +291,16 @@ def show(results: Results, is_quick: bool, directory: Path) -> Shown:
 
 
 def _loss_finding(results: Results, cell: str, row: str, key: str) -> Finding:
-    printed = published()["fourclass"][key]
+    printed = 1000 * published()["fourclass"][key]
+    ours, why = None, ""
     values = results.values(NAME, cell)
-    if values is None:
-        return Finding(row, "loss × 1000", 1000 * printed, (), None, NOT_RUN)
-    verdict = judge(
-        printed, values["loss"], RELATIVE_TOLERANCE * printed, lower_is_better=True
+    if values is not None:
+        ours = 1000 * values["loss"]
+        why = f"ARI {values['ari']:.3f}, {values['outliers']} outliers"
+    tolerance = RELATIVE_TOLERANCE * printed
+    return compared(
+        row, "loss × 1000", printed, ours, tolerance, why, lower_is_better=True
     )
-    ours = 1000 * values["loss"]
-    why = f"ARI {values['ari']:.3f}, {values['outliers']} outliers"
-    return Finding(row, "loss × 1000", 1000 * printed, (ours,), ours, verdict, why)
 
 
 def _claims(results: Results) -> list[Finding]:
@@ -300,30 +308,19 @@ def _claims(results: Results) -> list[Finding]:
     found = []
     peaks = results.values(NAME, "delta-bel")
     if peaks is not None:
-        holds = float(peaks["classes"] == [0, 1, 2, 3])
+        holds = peaks["classes"] == [0, 1, 2, 3]
         found.append(
-            Finding(
-                "δ–Bel",
-                "the four centres are of the four classes",
-                1.0,
-                (holds,),
-                holds,
-                judge(1.0, holds, 0.0),
-            )
+            claimed("δ–Bel", "the four centres are of the four classes", holds)
         )
     network = results.values(NAME, "nn-evclus")
     if network is not None:
         # "Correctly identified" has no number in the paper: as well as on the data.
         gap = network["new_ari"] - network["ari"]
-        holds = float(gap >= -0.05 and network["new_outliers"] > 0)
         found.append(
-            Finding(
+            claimed(
                 "NN-EVCLUS",
                 "new vectors and outliers are identified",
-                1.0,
-                (holds,),
-                holds,
-                judge(1.0, holds, 0.0),
+                gap >= -0.05 and network["new_outliers"] > 0,
                 f"ARI {network['new_ari']:.3f} on new vectors, {network['ari']:.3f} on "
                 f"the data; {network['new_outliers']} of 1000 new ones are outliers",
             )
@@ -331,78 +328,62 @@ def _claims(results: Results) -> list[Finding]:
     return found
 
 
-def _study(results: Results, directory: Path) -> list[Part]:
+def _study(results: Results, directory: Path) -> list[Picture]:
     """Loss against the number of hidden units, and against weight decay."""
-    parts: list[Part] = []
     printed = published()["fourclass"]
-    hidden = _curve(results, [(n, 0.0) for n in HIDDEN])
-    if hidden:
-        x = [n for (n, _), _ in hidden]
-        parts += _study_parts(
+    plateau, smallest = printed["n_hidden_plateau"], printed["weight_decay_minimum"]
+    curves = (
+        (
             "loss-hidden",
-            x,
-            [values for _, values in hidden],
+            {n: (n, 0.0) for n in HIDDEN},
             "hidden units n_H",
             "linear",
-            f"The paper's test loss reaches a plateau at {printed['n_hidden_plateau']} "
-            "hidden units.",
-            directory,
-        )
-    decay = _curve(results, [(50, each) for each in DECAYS if each > 0])
-    if decay:
-        x = [each for (_, each), _ in decay]
-        parts += _study_parts(
+            f"The paper's test loss reaches a plateau at {plateau} hidden units.",
+        ),
+        (
             "loss-decay",
-            x,
-            [values for _, values in decay],
+            {decay: (50, decay) for decay in DECAYS if decay > 0},
             "weight decay λ, with 50 hidden units",
             "log",
-            "The paper's test loss is smallest at λ = "
-            f"{printed['weight_decay_minimum']:g}.",
-            directory,
+            f"The paper's test loss is smallest at λ = {smallest:g}.",
+        ),
+    )
+    pictures = []
+    for name, settings, label, scale, published_text in curves:
+        found = _curve(results, settings)
+        if not found:
+            continue
+        x = list(found)
+        train = [values["train"] for values in found.values()]
+        test = [values["test"] for values in found.values()]
+        drawing = lines(
+            x,
+            {"training": train, "new vectors": test},
+            x_label=label,
+            y_label="loss",
+            x_scale=scale,
         )
-    return parts
+        caption = (
+            f"Loss on the training set and on new vectors against {label}. Ours on new "
+            f"vectors is smallest at {x[np.argmin(test)]:g}. {published_text}"
+        )
+        pictures.append(written_picture(directory, f"{NAME}-{name}", drawing, caption))
+    return pictures
 
 
-def _curve(results: Results, settings: list[tuple[int, float]]) -> list:
-    """Settings and values, those of the full run if there are any."""
+def _curve(
+    results: Results, settings: Mapping[Any, tuple[int, float]]
+) -> dict[Any, dict[str, float]]:
+    """Values by what varies, those of the full run if there are any."""
     for n_init in (N_STARTS, N_QUICK_STARTS):
-        found = [(s, results.values(NAME, study_name(*s, n_init))) for s in settings]
-        curve = [(each, values) for each, values in found if values is not None]
+        found = {
+            x: results.values(NAME, study_name(*each, n_init))
+            for x, each in settings.items()
+        }
+        curve = {x: values for x, values in found.items() if values is not None}
         if curve:
             return curve
-    return []
-
-
-def _study_parts(
-    name: str,
-    x: list,
-    values: list[dict[str, float]],
-    label: str,
-    scale: str,
-    published_text: str,
-    directory: Path,
-) -> list[Part]:
-    train = [each["train"] for each in values]
-    test = [each["test"] for each in values]
-    file = directory / "figures" / f"{NAME}-{name}.png"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(file) as stream:
-        stream.write(
-            lines(
-                x,
-                {"training": train, "new vectors": test},
-                x_label=label,
-                y_label="loss",
-                x_scale=scale,
-            )
-        )
-    lowest = x[test.index(min(test))]
-    caption = (
-        f"Loss on the training set and on new vectors against {label}. Ours on new "
-        f"vectors is smallest at {lowest:g}. {published_text}"
-    )
-    return [Picture(file, caption)]
+    return {}
 
 
 EXPERIMENT = Experiment(NAME, "fourclass: EVCLUS and NN-EVCLUS", cells, show)

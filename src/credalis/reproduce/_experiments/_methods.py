@@ -13,32 +13,11 @@ from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from credalis.belief import FocalSets
-from credalis.cluster import (
-    BPEC,
-    CCM,
-    CECM,
-    ECM,
-    EVCLUS,
-    NNEVCLUS,
-    RECM,
-    BaseCredalClusterer,
-    Bootclus,
-    ECMdd,
-)
+from credalis.cluster import BaseCredalClusterer, estimator_classes
 from credalis.partition import CredalPartition
 from credalis.reproduce._framework._data import SETS
 
-CLASSES: dict[str, type[BaseCredalClusterer]] = {
-    "EVCLUS": EVCLUS,
-    "NNEVCLUS": NNEVCLUS,
-    "ECM": ECM,
-    "CCM": CCM,
-    "ECMdd": ECMdd,
-    "BPEC": BPEC,
-    "Bootclus": Bootclus,
-    "RECM": RECM,
-    "CECM": CECM,
-}
+CLASSES = {cls.__name__: cls for cls in estimator_classes()}
 
 # Settings that are no JSON values, by the words that stand for them.
 PAIRS_WITHOUT_FRAME = "pairs without Ω"
@@ -127,14 +106,15 @@ def build(
 def attribute_setting(method: str, title: str) -> Setting:
     """How a method of the table of attribute data is run on a set."""
     n_clusters = SETS[title].n_clusters
-    setting = _declared(method, n_clusters)
+    setting = _declared(n_clusters)[method]
     paper = paper_parameters(setting.estimator, n_clusters, **setting.parameters)
     setting = replace(setting, parameters=paper)
     exception = EXCEPTIONS.get((title, method))
     return setting if exception is None else setting.changed(exception)
 
 
-def _declared(method: str, n_clusters: int) -> Setting:
+def _declared(n_clusters: int) -> dict[str, Setting]:
+    """The settings of all methods, in the order of the paper."""
     # The paper: above three clusters the pairs of the two-step strategy.
     c_means_sets = PAIRS_WITHOUT_FRAME if n_clusters <= 3 else "two-step"
     c_means = {"delta": 5, "focal_sets": c_means_sets}
@@ -153,22 +133,10 @@ def _declared(method: str, n_clusters: int) -> Setting:
         "wECMdd": Setting("ECMdd", {**medoids, "prototypes": "weighted"}),
         "BPEC": Setting("BPEC", c_means, is_deterministic=True),
         "Bootclus": Setting("Bootclus", {"n_bootstrap": 500}),
-    }[method]
+    }
 
 
-METHODS = (
-    "EVCLUS",
-    "NN-EVCLUS",
-    "NN-EVCLUS-bp",
-    "ECM",
-    "ECM-bp",
-    "CCM",
-    "CCM-bp",
-    "sECMdd",
-    "wECMdd",
-    "BPEC",
-    "Bootclus",
-)
+METHODS = tuple(_declared(2))
 
 _RAW_IRIS = ExceptionalSetting(
     {"dissimilarity_quantile": 0.5},

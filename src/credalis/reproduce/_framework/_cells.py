@@ -112,7 +112,7 @@ def keep(
 ) -> dict[str, Any]:
     """Write a finished cell: figures first, so that a record never lacks its own."""
     for name, image in outcome.figures.items():
-        _write(cell.figure_file(directory, name), image)
+        write_file(cell.figure_file(directory, name), image)
     record = {
         "experiment": cell.experiment,
         "cell": cell.name,
@@ -124,11 +124,12 @@ def keep(
         "warnings": warned,
     }
     text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
-    _write(cell.file(directory), f"{text}\n".encode())
+    write_file(cell.file(directory), f"{text}\n".encode())
     return record
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file at once or not at all, with the directories above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as stream:
         stream.write(content)

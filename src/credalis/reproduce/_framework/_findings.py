@@ -60,10 +60,10 @@ class Finding:
         return self.verdict in (*GOOD, WORSE)
 
 
-def judge(
-    published: float, value: float, tolerance: float, *, lower_is_better: bool = False
+def verdict_on(
+    value: float, published: float, tolerance: float, *, lower_is_better: bool = False
 ) -> str:
-    """Verdict on a value beside a published one.
+    """Whether a value reproduces a published one, or is better, or worse.
 
     Published values are printed with two or three digits, so that a difference equal to
     the tolerance is within it, rounding errors or not.
@@ -72,6 +72,28 @@ def judge(
     if abs(gain) <= tolerance + 1e-9:
         return REPRODUCED
     return BETTER if gain > 0 else WORSE
+
+
+def compared(
+    row: str,
+    column: str,
+    published: float,
+    value: float | None,
+    tolerance: float,
+    why: str = "",
+    *,
+    lower_is_better: bool = False,
+) -> Finding:
+    """A published value beside a single one of ours; None: it was not computed."""
+    if value is None:
+        return Finding(row, column, published, (), None, NOT_RUN)
+    verdict = verdict_on(value, published, tolerance, lower_is_better=lower_is_better)
+    return Finding(row, column, published, (value,), value, verdict, why)
+
+
+def claimed(row: str, column: str, holds: bool, why: str = "") -> Finding:
+    """A sentence of the paper, and whether it holds; 1 stands for true."""
+    return compared(row, column, 1.0, float(holds), 0.0, why)
 
 
 def best_by_loss(values: Sequence[float], losses: Sequence[float]) -> float | None:

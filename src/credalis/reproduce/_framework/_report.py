@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from credalis import __version__
-from credalis._files import atomic_write
+from credalis.reproduce._framework._cells import write_file
 from credalis.reproduce._framework._data import SETS
 from credalis.reproduce._framework._experiment import Experiment, Part
 from credalis.reproduce._framework._findings import WORSE, Finding, share_good
@@ -32,8 +32,7 @@ def write_report(
     shares = []
     absent = []
     for each in experiments:
-        keys = [key for key in results.records if key.startswith(f"{each.name}/")]
-        if not keys:
+        if not results.of(each.name):
             absent.append(each)
             continue
         shown = each.show(results, is_quick, directory)
@@ -46,8 +45,7 @@ def write_report(
         (HTML_NAME, as_html(TITLE, sections)),
         (MARKDOWN_NAME, as_markdown(TITLE, sections, directory)),
     ):
-        with atomic_write(directory / name) as stream:
-            stream.write(text.encode())
+        write_file(directory / name, text.encode())
     return findings
 
 
@@ -97,7 +95,7 @@ def _summary(
                 each.column,
                 decimals(each.published),
                 spread(each),
-                _reason(each),
+                each.why or "no explanation was found yet",
             )
             for each in worse
         )
@@ -119,8 +117,3 @@ def _data_table() -> Table:
     )
     header = ("in the paper", "here", "clusters", "comparable", "what differs")
     return Table(header, rows, text_columns=(1, 3, 4))
-
-
-def _reason(finding: Finding) -> str:
-    """Why a value is worse; that there is no explanation is said too."""
-    return finding.why or "no explanation was found yet"

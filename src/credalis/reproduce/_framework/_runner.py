@@ -40,6 +40,11 @@ class Results:
     failed: dict[str, str] = field(default_factory=dict)
     n_kept: int = 0
 
+    def of(self, experiment: str) -> list[dict[str, Any]]:
+        """Records of an experiment."""
+        start = f"{experiment}/"
+        return [each for key, each in self.records.items() if key.startswith(start)]
+
     def values(self, experiment: str, name: str) -> dict[str, Any] | None:
         """Values of a cell; None if it has none."""
         record = self.records.get(f"{experiment}/{name}")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from credalis._files import atomic_write
 from credalis.plots import ConsistencyDisplay
+from credalis.reproduce._framework._cells import write_file
 from credalis.reproduce._framework._data import DataSet
 from credalis.reproduce._framework._figures import image
 from credalis.reproduce._framework._findings import (
@@ -19,7 +19,7 @@ from credalis.reproduce._framework._findings import (
     WORSE,
     Finding,
     best_by_loss,
-    judge,
+    verdict_on,
 )
 from credalis.reproduce._framework._render import Picture, Table
 from credalis.reproduce._framework._runner import Results
@@ -60,7 +60,7 @@ def agreement_finding(
         )
     if not values:
         return Finding(data.title, column, published, (), None, NOT_RUN, why)
-    verdict = judge(published, float(np.mean(values)), tolerance)
+    verdict = verdict_on(float(np.mean(values)), published, tolerance)
     return Finding(data.title, column, published, values, best, verdict, why)
 
 
@@ -145,18 +145,21 @@ def consistency_pictures(
         display = ConsistencyDisplay.from_scores(names, ci, ns)
         beaten = display.is_dominated
         kept = [n for n, bad in zip(names, beaten, strict=True) if not bad]
-        file = directory / "figures" / f"{experiment}-ci-ns-{title}.png"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(file) as stream:
-            stream.write(image(display, (7.0, 4.6), title=title))
-        pictures.append(
-            Picture(
-                file,
-                f"{title}: consistency (CI) against nonspecificity (NS). Not "
-                f"dominated: {', '.join(kept)}.",
-            )
+        caption = (
+            f"{title}: consistency (CI) against nonspecificity (NS). Not "
+            f"dominated: {', '.join(kept)}."
         )
+        drawing = image(display, (7.0, 4.6), title=title)
+        name = f"{experiment}-ci-ns-{title}"
+        pictures.append(written_picture(directory, name, drawing, caption))
     return pictures
+
+
+def written_picture(directory: Path, name: str, image: bytes, caption: str) -> Picture:
+    """A figure of the report, after its file has been written."""
+    file = directory / "figures" / f"{name}.png"
+    write_file(file, image)
+    return Picture(file, caption)
 
 
 def runs_of(
@@ -171,12 +174,7 @@ def pictures_of(
     results: Results, experiment: str, captions: Mapping[str, str], directory: Path
 ) -> list[Picture]:
     """Figures that cells of an experiment made, in the order of their captions."""
-    made = {
-        name
-        for record in results.records.values()
-        if record["experiment"] == experiment
-        for name in record["figures"]
-    }
+    made = {name for each in results.of(experiment) for name in each["figures"]}
     return [
         Picture(directory / "figures" / f"{experiment}-{name}.png", caption)
         for name, caption in captions.items()

@@ -4,17 +4,26 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_consistent_length
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import check_consistent_length, get_tags
 
 from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
+from credalis._compare._recommendation import (
+    Evidence,
+    agreements,
+    reason,
+    recommended,
+)
 from credalis._warnings import warn_user
 from credalis.cluster import BaseCredalClusterer, named_estimators
+from credalis.exceptions import ContrastWarning, ExperimentalWarning, UnitsWarning
 from credalis.metrics import (
     adjusted_rand_index,
     consistency_index,
@@ -22,7 +31,6 @@ from credalis.metrics import (
     nonspecificity_index,
 )
 from credalis.metrics._inputs import class_codes
-from credalis.partition import CredalPartition
 from credalis.partition._presentation import html_table, text_table
 from credalis.plots import ConsistencyDisplay
 
@@ -38,8 +46,18 @@ _HEADER = (
     "NS",
     "nonspecificity",
     "outliers",
+    "agreement",
+    "stability",
+    "warnings",
     "seconds",
 )
+
+# A method is run again on this share of the objects, at most so many, to see how stable
+# its result is.
+_SHARE, _MAX_ROWS = 0.7, 500
+
+# Warnings about the method and the data, not about the result.
+_NOT_AGAINST = (ContrastWarning, ExperimentalWarning, UnitsWarning)
 
 
 @dataclass(frozen=True)
@@ -62,7 +80,15 @@ class Scores:
     nonspecificity : float
         Average nonspecificity of the objects.
     outliers : int
-        Number of objects whose largest mass is on ∅.
+        Number of outliers, objects with a mass of at least one half on ∅.
+    agreement : float or None
+        Mean adjusted Rand index of the most plausible clusters with those of the other
+        methods; None if there are none.
+    stability : float or None
+        Adjusted Rand index with what the method finds in a random part of the objects,
+        70 % but at most 500, from another seed; None if it cannot be run on them.
+    warnings : tuple of str
+        Kinds of warnings of the fit that concern the result.
     seconds : float
         Time of the fit.
     """
@@ -74,6 +100,9 @@ class Scores:
     ns: float
     nonspecificity: float
     outliers: int
+    agreement: float | None
+    stability: float | None
+    warnings: tuple[str, ...]
     seconds: float
 
 
@@ -81,8 +110,9 @@ class Scores:
 class Comparison:
     """What `compare` found: a table, and the fitted estimators.
 
-    Printed, it is a table with one row for each method. A star marks the methods that
-    no other one dominates in consistency and nonspecificity.
+    Printed, it is a table with one row for each method. ★ marks the method that is
+    recommended, which does not depend on classes; with classes, * marks the methods
+    that no other one dominates in consistency and nonspecificity.
 
     Parameters
     ----------
@@ -101,10 +131,27 @@ class Comparison:
     ['ECM', 'EkNNclus']
     >>> result["ECM"].partition_
     CredalPartition(400 objects, 4 clusters, 12 focal sets)
+    >>> result.recommended
+    'ECM'
     """
 
     scores: tuple[Scores, ...]
     estimators: dict[str, BaseCredalClusterer]
+
+    @property
+    def recommended(self) -> str:
+        """Name of the method whose result to look at first.
+
+        The one whose fit raised the fewest warnings about the result, and of several
+        such the one with the largest mean of agreement and stability. Classes have no
+        part in it.
+        """
+        return recommended(self._evidence()).method
+
+    @property
+    def reason(self) -> str:
+        """Why this method is recommended, in words."""
+        return reason(self._evidence())
 
     @property
     def has_classes(self) -> bool:
@@ -164,11 +211,17 @@ class Comparison:
         return "\n".join([*lines, *self._footer()])
 
     def _repr_html_(self) -> str:
-        footer = "".join(f"<p>{line}</p>" for line in self._footer() if line)
+        footer = "".join(f"<p>{escape(line)}</p>" for line in self._footer())
         return (
             "<div class='credalis-comparison'>"
             f"{html_table(*self._table())}{footer}</div>"
         )
+
+    def _evidence(self) -> list[Evidence]:
+        return [
+            Evidence(each.method, each.agreement, each.stability, each.warnings)
+            for each in self.scores
+        ]
 
     def _indices(self) -> tuple[list[float], list[float]]:
         """CI and NS of all methods."""
@@ -182,30 +235,41 @@ class Comparison:
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Header and rows as text; without classes, without what needs them."""
-        stars = set(self.non_dominated) if self.has_classes else set()
+        best = self.recommended
+        kept = set(self.non_dominated) if self.has_classes else set()
         rows: list[tuple[str, ...]] = [
             (
-                each.method + ("*" if each.method in stars else " " * bool(stars)),
+                each.method
+                + ("*" if each.method in kept else " " * bool(kept))
+                + ("★" if each.method == best else " "),
                 str(each.clusters),
                 "" if each.ari is None else f"{each.ari:.3f}",
                 "" if each.ci is None else f"{each.ci:.3f}",
                 f"{each.ns:.3f}",
                 f"{each.nonspecificity:.3f}",
                 str(each.outliers),
+                "" if each.agreement is None else f"{each.agreement:.3f}",
+                "" if each.stability is None else f"{each.stability:.3f}",
+                str(len(each.warnings)),
                 f"{each.seconds:.2f}",
             )
             for each in self.scores
         ]
         if self.has_classes:
             return _HEADER, rows
-        kept = [j for j, name in enumerate(_HEADER) if name not in ("ARI", "CI")]
+        shown = [j for j, name in enumerate(_HEADER) if name not in ("ARI", "CI")]
         return (
-            tuple(_HEADER[j] for j in kept),
-            [tuple(row[j] for j in kept) for row in rows],
+            tuple(_HEADER[j] for j in shown),
+            [tuple(row[j] for j in shown) for row in rows],
         )
 
     def _footer(self) -> list[str]:
-        return ["* not dominated in CI and NS"] if self.has_classes else []
+        """What the marks mean."""
+        lines = [f"★ {self.recommended} is recommended: {self.reason}"]
+        if self.has_classes:
+            lines[0] += " (the classes have no part in this)"
+            lines.append("* not dominated in CI and NS, given the classes")
+        return lines
 
 
 def compare(
@@ -218,6 +282,9 @@ def compare(
     random_state: int | None = None,
 ) -> Comparison:
     """Cluster the same data with several methods and put their results side by side.
+
+    One of the results is recommended, with a reason in words. Each method is run a
+    second time, on a part of the objects, to see how stable its result is.
 
     Parameters
     ----------
@@ -264,13 +331,16 @@ def compare(
     answers = Parallel(n_jobs=n_jobs)(
         delayed(_fit)(name, estimator, X) for name, estimator in estimators.items()
     )
-    scores, fitted = [], {}
-    for name, (estimator, seconds, told) in zip(estimators, answers, strict=True):
-        for category, message in told:
+    results = {
+        name: answer.estimator for name, answer in zip(estimators, answers, strict=True)
+    }
+    shared = agreements([result.partition_.labels for result in results.values()])
+    scores = []
+    for name, answer, agreement in zip(results, answers, shared, strict=True):
+        for category, message in answer.told:
             warn_user(f"{name}: {message}", category)
-        fitted[name] = estimator
-        scores.append(_scores(name, estimator.partition_, y, seconds))
-    return Comparison(tuple(scores), fitted)
+        scores.append(_scores(name, answer, agreement, y))
+    return Comparison(tuple(scores), results)
 
 
 def _named(methods: Any) -> dict[str, Any]:
@@ -327,10 +397,27 @@ def _configured(
     return estimator
 
 
-def _fit(
-    name: str, estimator: BaseCredalClusterer, X: ArrayLike
-) -> tuple[BaseCredalClusterer, float, list[tuple[type[Warning], str]]]:
-    """The fitted estimator, seconds, and what it warned of."""
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """A fitted estimator and what its fit was like.
+
+    ``told`` holds categories and texts of warnings.
+    """
+
+    estimator: BaseCredalClusterer
+    seconds: float
+    told: list[tuple[type[Warning], str]]
+    stability: float | None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Kinds of warnings that concern the result."""
+        kinds = {kind for kind, _ in self.told if not issubclass(kind, _NOT_AGAINST)}
+        return tuple(sorted(kind.__name__ for kind in kinds))
+
+
+def _fit(name: str, estimator: BaseCredalClusterer, X: ArrayLike) -> _Answer:
+    """Fit to all objects, and again to a part of them."""
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -339,12 +426,40 @@ def _fit(
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
     seconds = time.perf_counter() - start
-    return estimator, seconds, [(each.category, str(each.message)) for each in told]
+    return _Answer(
+        estimator,
+        seconds,
+        [(each.category, str(each.message)) for each in told],
+        _stability(estimator, np.asarray(X)),
+    )
+
+
+def _stability(estimator: BaseCredalClusterer, X: NDArray[Any]) -> float | None:
+    """Adjusted Rand index with the result on a part of the objects."""
+    rng = np.random.RandomState(0)
+    n_rows = min(round(_SHARE * len(X)), _MAX_ROWS)
+    rows = rng.permutation(len(X))[:n_rows]
+    part = X[np.ix_(rows, rows)] if get_tags(estimator).input_tags.pairwise else X[rows]
+    again = clone(estimator)
+    if "random_state" in again.get_params(deep=False):
+        again.set_params(random_state=1 + rng.randint(np.iinfo(np.int32).max))
+    with warnings.catch_warnings():
+        # Whatever there is to warn of was said of the fit to all objects.
+        warnings.simplefilter("ignore")
+        try:
+            again.fit(part)
+        except ValueError:
+            # Too few objects, or parameters that are about all of them.
+            return None
+    return float(
+        adjusted_rand_score(estimator.partition_.labels[rows], again.partition_.labels)
+    )
 
 
 def _scores(
-    name: str, partition: CredalPartition, y: ArrayLike | None, seconds: float
+    name: str, answer: _Answer, agreement: float | None, y: ArrayLike | None
 ) -> Scores:
+    partition = answer.estimator.partition_
     return Scores(
         method=name,
         clusters=len(np.unique(partition.labels)),
@@ -353,5 +468,8 @@ def _scores(
         ns=nonspecificity_index(partition),
         nonspecificity=float(partition.average_nonspecificity),
         outliers=int(partition.is_outlier.sum()),
-        seconds=seconds,
+        agreement=agreement,
+        stability=answer.stability,
+        warnings=answer.warnings,
+        seconds=answer.seconds,
     )
