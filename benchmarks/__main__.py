@@ -2,13 +2,15 @@
 
 import argparse
 import json
-from pathlib import Path
+import sys
 
 from benchmarks import (
     bootclus,
     command_line,
     constrained,
     dask_speedup,
+    defaults,
+    doubt,
     ecm,
     eknnclus,
     evclus,
@@ -24,6 +26,7 @@ from benchmarks import (
     suggestions,
 )
 from benchmarks.harness import Skipped, environment, table
+from benchmarks.journal import RESULTS
 
 BENCHMARKS = {
     "bootclus": bootclus.run,
@@ -48,12 +51,17 @@ EXPERIMENTS = {
     "suggestions": suggestions.run,
 }
 ALL = BENCHMARKS | EXPERIMENTS
-RESULTS = Path(__file__).parent / "results"
+# They take hours, can be interrupted, and have options of their own.
+COMPARISONS = {"defaults": defaults.main, "doubt": doubt.main}
 
 
 def main():
+    if sys.argv[1:2] and sys.argv[1] in COMPARISONS:
+        COMPARISONS[sys.argv[1]](sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
+    known = f"{', '.join(ALL)}; alone, with options: {', '.join(COMPARISONS)}"
+    parser.add_argument("names", nargs="*", metavar="NAME", help=known)
     names = parser.parse_args().names or list(BENCHMARKS)
     unknown = sorted(set(names) - set(ALL))
     if unknown:

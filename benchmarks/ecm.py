@@ -17,7 +17,9 @@ N_ITER = 20
 def run():
     X = benchmark_data("s2")
     start = X[np.random.default_rng(0).choice(len(X), N_CLUSTERS, replace=False)]
-    first = ECM(N_CLUSTERS, focal_sets="singletons", delta=DELTA, init=start).fit(X)
+    first = ECM(
+        N_CLUSTERS, focal_sets="singletons", beta=2.0, delta=DELTA, init=start
+    ).fit(X)
     pairs = first.partition_.neighboring_clusters()
     return [
         measure(X, start, FocalSets.singletons(N_CLUSTERS), "singletons"),
@@ -30,6 +32,7 @@ def measure(X, start, focal_sets, name):
         ecm = ECM(
             N_CLUSTERS,
             focal_sets=focal_sets,
+            beta=2.0,
             delta=DELTA,
             init=start,
             tol=0,

@@ -99,14 +99,14 @@ CASES = [
         "ecm.ecm",
         "f(x, 4, g0=g, type='pairs', delta=5, disp=False)",
         "mass",
-        lambda a: ECM(4, focal_sets="pairs", delta=5, init=a.g).fit(a.x),
+        lambda a: ECM(4, focal_sets="pairs", beta=2, delta=5, init=a.g).fit(a.x),
     ),
     Case(
         "ECM, four classes, n=400, full",
         "ecm.ecm",
         "f(x, 4, g0=g, type='full', delta=5, disp=False)",
         "mass",
-        lambda a: ECM(4, focal_sets="full", delta=5, init=a.g).fit(a.x),
+        lambda a: ECM(4, focal_sets="full", beta=2, delta=5, init=a.g).fit(a.x),
     ),
     Case(
         # Theirs fails unless there are as many features as clusters.
@@ -115,7 +115,7 @@ CASES = [
         "f(x, g, type='pairs', delta=5, disp=False)",
         "mass",
         lambda a: BPEC(
-            4, focal_sets="pairs", metric="euclidean", delta=5, init=a.g
+            4, focal_sets="pairs", metric="euclidean", beta=2, delta=5, init=a.g
         ).fit(a.x),
         four_features=True,
     ),
@@ -125,7 +125,12 @@ CASES = [
         "f(x, 4, type='full', delta=5, disp=False)",
         "mass",
         lambda a: CCM(
-            4, focal_sets=FocalSets.full(4), max_cardinality=4, delta=5, init=a.g
+            4,
+            focal_sets=FocalSets.full(4),
+            max_cardinality=4,
+            beta=2,
+            delta=5,
+            init=a.g,
         ).fit(a.x),
     ),
     Case(
@@ -153,9 +158,9 @@ CASES = [
         "mecm.mecm",
         "f(d, 4, type='full', delta=5, disp=False)",
         "mass",
-        lambda a: MECM(4, focal_sets="full", delta=5, n_init=1, random_state=0).fit(
-            a.x
-        ),
+        lambda a: MECM(
+            4, focal_sets="full", beta=2, delta=5, n_init=1, random_state=0
+        ).fit(a.x),
     ),
     Case(
         "EVCLUS, four classes, n=400, pairs, 100 partners",

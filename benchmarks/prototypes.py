@@ -19,11 +19,19 @@ N_ITER = 10
 def run():
     X = benchmark_data("s2")
     start = X[delta_bel(X).suggest(N_CLUSTERS)]
-    first = ECM(N_CLUSTERS, focal_sets="singletons", delta=DELTA, init=start).fit(X)
+    first = ECM(
+        N_CLUSTERS, focal_sets="singletons", beta=2.0, delta=DELTA, init=start
+    ).fit(X)
     neighbors = first.partition_.neighboring_clusters()
     few = FocalSets.pairs(N_CLUSTERS, neighbors)
     many = FocalSets.pairs(N_CLUSTERS)
-    settings = {"delta": DELTA, "init": start, "tol": 0, "max_iter": N_ITER}
+    settings = {
+        "beta": 2.0,
+        "delta": DELTA,
+        "init": start,
+        "tol": 0,
+        "max_iter": N_ITER,
+    }
     adaptive = {"metric": "adaptive", "focal_sets": few, **settings}
     return [
         measure(

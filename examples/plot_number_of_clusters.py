@@ -15,7 +15,9 @@ from credalis.model_selection import select_n_clusters
 from credalis.plots import SelectionDisplay
 
 X, _ = make_four_class(300, random_state=0)
-selection = select_n_clusters(ECM(focal_sets="full"), X, range(2, 7), random_state=0)
+selection = select_n_clusters(
+    ECM(focal_sets="full", empty_set="noise"), X, range(2, 7), random_state=0
+)
 
 # %%
 # The curves, the numbers that the criteria prefer, and the suggestion with its reason.

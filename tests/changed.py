@@ -49,6 +49,7 @@ SOME_ESTIMATORS = ("ECM", "EVCLUS")
 OTHERS = {
     "CONTRIBUTING.md": "tests/test_contributing.py",
     "Makefile": "tests/test_contributing.py",
+    "benchmarks": "tests/test_benchmarks.py",
     "README.md": "tests/test_readme.py",
     "docs": "tests/test_readme.py",
     "examples": "tests/test_examples.py",

@@ -6,6 +6,10 @@ from hypothesis.extra.numpy import arrays
 
 from credalis import CredalPartition, FocalSets
 
+# The settings of the articles, which are not the defaults.
+PAPER_EVCLUS = {"dissimilarity_quantile": "paper", "empty_set": "stress"}
+PAPER_NNEVCLUS = {**PAPER_EVCLUS, "init": "random"}
+
 
 def assert_valid_partition(partition, n_samples=None):
     """Masses are mass functions, and the views respect the order of evidence."""

@@ -19,7 +19,11 @@ ESTIMATORS = {
 # For each parameter that cannot read the same everywhere the reason, and the groups of
 # estimators within which it does. Estimators that are not listed are one group.
 DIFFERENCES = {
-    "beta": ("the loss of PCCA has a β of its own", "PCCA KPCCA"),
+    "beta": (
+        "the power of dissimilarities in the cost; the loss of PCCA has a β of its own",
+        "ECMdd MECM",
+        "PCCA KPCCA",
+    ),
     "constraint_weight": ("CECM weighs constraints against the rest of J", "CECM"),
     "delta": (
         "what is compared with the distance to noise",
@@ -27,7 +31,11 @@ DIFFERENCES = {
         "RECM",
         "ECMdd",
     ),
-    "empty_set": ("what ∅ stands for where nothing is left on it", "Consensus"),
+    "empty_set": (
+        "what leaves mass on ∅ in the fit",
+        "EVCLUS NNEVCLUS",
+        "Consensus",
+    ),
     "eta": ("a weight in the cost of one method", "MECM", "ECMdd"),
     "focal_sets": (
         "the published choice, without Ω; members are about single clusters",

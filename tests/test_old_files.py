@@ -12,7 +12,14 @@ import pytest
 from sklearn.base import clone
 
 from credalis import load
-from fixtures.write_format1 import CHECKPOINTS, MODELS, RELATIONAL, FewRows, linear
+from fixtures.write_format1 import (
+    CHECKPOINTS,
+    MODELS,
+    RELATIONAL,
+    FewRows,
+    blobs,
+    linear,
+)
 
 FOLDER = Path(__file__).parent / "fixtures" / "format1"
 
@@ -128,3 +135,29 @@ def test_fit_continues_from_a_checkpoint(name, expected, tmp_path):
     )
     history = expected[f"{name}.checkpoint.history"]
     np.testing.assert_allclose(model.history_, history, rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ["nnevclus", "evclus"])
+def test_settings_of_the_articles_still_give_what_they_gave(name, expected):
+    model = clone(MODELS[name][0]).fit(blobs(30, 3, 0))
+    masses = model.predict_partition(expected[f"{name}.rows"]).masses
+    # Other machines round otherwise, and descents repeat that.
+    np.testing.assert_allclose(masses, expected[f"{name}.masses"], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["nnevclus", "evclus"])
+def test_earlier_files_have_the_settings_of_the_articles(name):
+    model = load(FOLDER / f"{name}.credalis")
+    assert model.dissimilarity_quantile == "paper"
+    assert model.empty_set == "stress"
+    with pytest.raises(ValueError, match="empty_set='novelty'"):
+        model.outlier_p_values(blobs(6, 3, 1))
+
+
+def test_a_checkpoint_of_an_earlier_version_is_not_one_of_the_defaults(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    shutil.copy(FOLDER / "nnevclus.checkpoint", path)
+    model = clone(CHECKPOINTS["nnevclus"]).set_params(empty_set="novelty")
+    with pytest.raises(ValueError, match="empty_set='stress' instead of 'novelty'"):
+        model.fit(blobs(120, 3, 0), checkpoint=path)

@@ -42,8 +42,8 @@ def batches(n_rows: int, n_columns: int) -> Iterator[Indices]:
 class NeighborSearch:
     """The objects nearest to given points.
 
-    A tree searches if there are at most 10 features and the metric is Euclidean,
-    city-block, Chebyshev or haversine; otherwise all objects are compared.
+    A tree searches if there are few features and the metric is Euclidean, city-block,
+    Chebyshev or haversine; otherwise all objects are compared.
 
     Parameters
     ----------
@@ -51,15 +51,24 @@ class NeighborSearch:
         Objects to search in; not needed if the metric is "precomputed".
     metric : str or callable
         Metric that `check_metric` passes.
+    max_tree_features : int, default=10
+        What "few" means. Without clusters or with few objects, a tree is of no use
+        earlier.
     """
 
-    def __init__(self, X: Array | None, metric: Any) -> None:
+    def __init__(
+        self,
+        X: Array | None,
+        metric: Any,
+        *,
+        max_tree_features: int = _MAX_TREE_FEATURES,
+    ) -> None:
         self._search = None
         self._is_rough = False
         if X is None or metric == "precomputed":
             return
         algorithm = "brute"
-        if X.shape[1] <= _MAX_TREE_FEATURES:
+        if X.shape[1] <= max_tree_features:
             algorithm = _TREES.get(str(metric), "brute")
         # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which
         # costs digits: the fewer, the nearer to 0 the data; lengths are computed again.

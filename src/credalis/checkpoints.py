@@ -95,7 +95,11 @@ class Checkpoint:
         content = _archive.load(self.path)
         if not isinstance(content, dict) or not {"identity", "state"} <= set(content):
             raise ValueError(f"{self.path} is not a checkpoint of a fit")
-        self._check_same(content["identity"])
+        identity = content["identity"]
+        if identity["class"] == type(estimator).__name__:
+            known = estimator._brought_up(identity["parameters"], _description)
+            identity = {**identity, "parameters": known}
+        self._check_same(identity)
         return content["state"]
 
     @property

@@ -81,7 +81,8 @@ def test_all_forms_of_the_same_rows_agree(estimator, blobs, tmp_path):
 def test_prototypes_from_blocks_are_those_of_all_objects(estimator, blobs):
     X, _ = blobs
     whole = estimator(**SMALL, tol=1e-10).fit(X)
-    blocks = estimator(**SMALL, tol=1e-10, delta=whole.delta_).fit(ArraySource(X))
+    found = {"beta": whole.beta_, "delta": whole.delta_}
+    blocks = estimator(**SMALL, tol=1e-10, **found).fit(ArraySource(X))
     order = [
         np.square(whole.centers_ - center).sum(axis=1).argmin()
         for center in blocks.centers_

@@ -144,6 +144,7 @@ def test_loss_is_the_objective_of_the_partition(blobs, kind, metric):
     X, y = blobs
     must_link, cannot_link = random_pairs(y, 30, random_state=0)
     cecm = CECM(3, penalty=kind, metric=metric, constraint_weight=0.3, random_state=0)
+    cecm.set_params(empty_set="noise")
     cecm.fit(X, must_link=must_link, cannot_link=cannot_link)
     focal_sets, masses = cecm.focal_sets_, cecm.partition_.masses
     model = ecm_model(focal_sets, 1.0, 2.0, cecm.delta_)

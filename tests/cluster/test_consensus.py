@@ -14,18 +14,14 @@ from sklearn.mixture import GaussianMixture
 from credalis import ECM, Consensus, FocalSets, load
 from credalis.belief import pignistic
 from credalis.checkpoints import Checkpoint
+from credalis.cluster.consensus._committee import Frame, Member
 from credalis.cluster.consensus._distillation import (
     CrossEntropy,
     Distillation,
     Lesson,
     taught,
 )
-from credalis.cluster.consensus._members import (
-    MEMBERS,
-    Frame,
-    Member,
-    convene,
-)
+from credalis.cluster.consensus._members import MEMBERS, convene
 from credalis.cluster.consensus._start import committee_masses
 from credalis.network import SideInformation, with_constant
 from credalis.sources import ArraySource

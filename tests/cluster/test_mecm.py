@@ -128,6 +128,8 @@ def test_every_choice_finds_clear_clusters(
         power=power,
         meta_dissimilarity=meta_dissimilarity,
         update_terms=update_terms,
+        beta=2.0,
+        empty_set="noise",
         random_state=0,
     ).fit(blobs)
     assert_decreasing(model.history_)
@@ -144,10 +146,9 @@ def test_every_choice_finds_clear_clusters(
 
 def test_power_two_without_sets_is_median_c_means_of_squares(blobs):
     singletons = FocalSets.singletons(3, empty=False, frame=False)
-    squares = MECM(3, focal_sets=singletons, power=2, init=[0, 1, 2]).fit(blobs)
-    plain = MECM(3, focal_sets=singletons, metric="sqeuclidean", init=[0, 1, 2]).fit(
-        blobs
-    )
+    settings = {"focal_sets": singletons, "beta": 2.0, "init": [0, 1, 2]}
+    squares = MECM(3, power=2, **settings).fit(blobs)
+    plain = MECM(3, metric="sqeuclidean", **settings).fit(blobs)
     assert squares.medoids_.tolist() == plain.medoids_.tolist()
     assert_allclose(squares.partition_.masses, plain.partition_.masses, atol=1e-9)
 

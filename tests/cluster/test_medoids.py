@@ -64,7 +64,7 @@ def test_isolated_objects_are_not_in_the_core(data):
     far = np.full((151, 151), 500.0)
     far[:150, :150] = matrix
     far[150, 150] = 0
-    core = core_of(far, 3, np.random.RandomState(0))
+    core = core_of(far, 3, np.random.RandomState(0), are_squared=False)
     assert 150 not in core.objects
     nearest = far[core.medoids].min(axis=0)
     assert 150 not in objects_near(nearest, 3, are_squared=False)

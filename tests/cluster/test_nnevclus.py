@@ -24,7 +24,7 @@ from credalis.cluster.nnevclus._network import TrainedWeights
 from credalis.constraints import random_pairs
 from credalis.datasets import make_circles_in_ring, make_four_class
 from credalis.network import BlockTrainer
-from helpers import assert_valid_partition
+from helpers import PAPER_NNEVCLUS, assert_valid_partition
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -63,7 +63,7 @@ def test_every_solver_finds_separated_clusters(blobs, solver):
 
 def test_full_batch_loss_is_the_stress_of_the_partition(blobs):
     X, _ = blobs
-    model = quick().fit(X)
+    model = quick(init="random", empty_set="stress").fit(X)
     conflicts = credalis.belief.conflict_matrix(
         model.partition_.masses, model.focal_sets_
     )
@@ -85,8 +85,16 @@ def test_scale_is_the_quantile_of_the_distances(blobs):
     ("n_clusters", "quantile"),
     [(2, 0.9), (4, 0.9), (5, 0.4), (10, 0.2), (15, 2 / 15), (31, 0.1)],
 )
-def test_default_quantile_follows_the_number_of_clusters(blobs, n_clusters, quantile):
-    model = NNEVCLUS(n_clusters, n_init=1, max_iter=1, random_state=0).fit(blobs[0])
+def test_quantile_of_the_paper_follows_the_number_of_clusters(
+    blobs, n_clusters, quantile
+):
+    model = NNEVCLUS(
+        n_clusters,
+        dissimilarity_quantile="paper",
+        n_init=1,
+        max_iter=1,
+        random_state=0,
+    ).fit(blobs[0])
     assert model.scale_ == pytest.approx(np.quantile(pdist(blobs[0]), quantile))
 
 
@@ -132,7 +140,7 @@ def test_precomputed_distances_give_the_clusters_and_predict(blobs):
 def test_separate_dissimilarities_replace_the_metric(blobs):
     X, _ = blobs
     # Few iterations, so that rounding has no time to grow.
-    model = quick().set_params(max_iter=5)
+    model = quick(**PAPER_NNEVCLUS).set_params(max_iter=5)
     usual = clone(model).fit(X)
     square = clone(model).fit(X, dissimilarities=cdist(X, X))
     condensed = clone(model).fit(X, dissimilarities=pdist(X))
@@ -148,7 +156,8 @@ def test_separate_dissimilarities_replace_the_metric(blobs):
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", PCA(1)])
 def test_other_metrics_and_transformers(blobs, metric, solver):
     X, _ = blobs
-    model = quick(metric=metric, solver=solver, batch_size=40).fit(X)
+    model = quick(metric=metric, solver=solver, batch_size=40)
+    model.set_params(dissimilarity_quantile=0.9).fit(X)
     assert_valid_partition(model.partition_)
     assert np.isfinite(model.score(X))
     if isinstance(metric, PCA):
@@ -516,7 +525,8 @@ def test_asymmetric_matrix_is_symmetrized_when_asked(blobs):
     X, y = blobs
     D = cdist(X, X)
     lopsided = D * np.random.default_rng(0).uniform(0.95, 1.05, size=D.shape)
-    model = quick(metric="precomputed", symmetrize=True).fit(lopsided)
+    model = quick(metric="precomputed", symmetrize=True, dissimilarity_quantile=0.9)
+    model.fit(lopsided)
     assert model.scale_ == pytest.approx(
         np.quantile(((lopsided + lopsided.T) / 2)[np.triu_indices(len(D), 1)], 0.9)
     )

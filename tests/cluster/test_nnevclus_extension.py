@@ -80,7 +80,7 @@ def test_extension_keeps_old_clusters_and_adds_one(parameters):
 def test_extended_model_is_an_estimator_like_any_other(tmp_path):
     import credalis
 
-    model = fitted()
+    model = fitted(dissimilarity_quantile="paper")
     X, labels, new = replayed(model)
     larger = extended(model, X, labels, [new])
     assert larger.stress_ < 0.002
@@ -112,7 +112,7 @@ def test_two_clusters_at_once():
 
 def test_start_says_of_old_clusters_what_the_old_network_says():
     """Before training, new outputs take mass only where the new objects are."""
-    model = fitted(novelty_detector=None, focal_sets="singletons")
+    model = fitted(novelty_detector=None, focal_sets="singletons", empty_set="stress")
     X, labels, new = replayed(model)
     everything = np.concatenate([X, new])
     all_labels = np.append(labels, np.full(len(new), 3))

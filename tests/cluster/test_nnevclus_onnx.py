@@ -130,6 +130,7 @@ def test_novelty_in_double_precision(parameters, X, rng, tmp_path):
     ],
     ids=["far from 0", "many features", "copies", "grid", "units", "few"],
 )
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.UnitsWarning")
 def test_novelty_of_awkward_tables(make, rng, tmp_path):
     X = make(rng)
     parameters = {"n_init": 1, "max_iter": 10, "random_state": 0}

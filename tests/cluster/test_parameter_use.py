@@ -77,8 +77,8 @@ OTHERS = {
     "novelty_link": (NOVELTY, "paper"),
     "weight_decay": ({}, 0.1),
     "init": ({}, "peaks"),
-    "empty_set": ({}, "novelty"),
-    "outlier_rate": ({"empty_set": "novelty"}, 0.2),
+    "empty_set": ({}, "stress"),
+    "outlier_rate": ({}, 0.2),
     "solver": ({}, "rmsprop"),
     "learning_rate_init": (ADAM, 0.05),
     "batch_size": (ADAM, 20),
@@ -124,6 +124,9 @@ def masses_with(parameters, name, X, way, tmp_path):
         companions = {
             key: value for key, value in companions.items() if key != "early_stopping"
         }
+        if name == "label_weight":
+            # Only of random starts do the seeds count as labels.
+            companions |= {"init": "random"}
     model = network(way, **companions | parameters)
     rows = X
     if name == "n_components" and way == "memory":
@@ -189,6 +192,8 @@ ECM_OTHERS = {
     "alpha": 2.0,
     "beta": 1.5,
     "delta": 1.0,
+    "empty_set": "noise",
+    "outlier_rate": 0.2,
     "init": "peaks",
     "n_init": 20,
     "max_iter": 2,
@@ -205,6 +210,8 @@ def test_all_parameters_of_ecm_are_used(way, name, rows, tmp_path):
         base = {"n_clusters": 3, "n_init": 1, "max_iter": 1, "random_state": 0}
         if name in ("max_iter", "metric", "tol"):
             base["max_iter"] = 50
+        if name in ("n_init", "random_state"):
+            base["init"] = "k-means++"
         model = ECM(**base | parameters)
         return fitted(model, rows, way, tmp_path).predict_partition(rows).masses
 

@@ -231,8 +231,8 @@ def test_fitted_transformer_and_metrics_survive_a_file(method, blobs, tmp_path):
         (ECM, {"beta": 5.0}, "Lower beta, it is 5"),
         (ECM, {"beta": 5.0, "metric": "adaptive"}, "Lower beta, it is 5"),
         (CCM, {"beta": 5.0}, "Lower beta, it is 5"),
-        (BCM, {"beta": 5.0}, "Lower beta, it is 5, or gamma, it is 1"),
-        (CECM, {"alpha": 0.0}, "Raise alpha, it is 0, or use fewer focal sets"),
+        (BCM, {"beta": 5.0}, "Lower beta, it is 5, or let beta='auto' choose it"),
+        (CECM, {}, r"few dimensions, for example with .*PCA\(3\)"),
     ],
 )
 def test_collapsed_prototypes_are_a_warning_with_advice(method, parameters, advice):

@@ -56,9 +56,9 @@ CELLS = [
 def estimator(method, name, **parameters):
     n_clusters = N_CLUSTERS[name]
     pairs = FocalSets.pairs(n_clusters, frame=False)
-    settings = {"delta": 5, "random_state": 0, **parameters}
-    if method.endswith("-bp"):
-        settings.setdefault("init", "peaks")
+    settings = {"beta": 2.0, "delta": 5, "random_state": 0, **parameters}
+    has_peaks = method.endswith("-bp") or method == "BPEC"
+    settings.setdefault("init", "peaks" if has_peaks else "k-means++")
     if method.startswith("CCM"):
         return CCM(n_clusters, focal_sets=pairs, **settings)
     cls = BPEC if method == "BPEC" else ECM

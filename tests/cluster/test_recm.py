@@ -4,6 +4,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -98,7 +99,7 @@ def test_reference_program_on_four_classes(reference, benchmark_data):
 def test_reference_program_from_random_masses(reference, butterfly):
     # It stopped by its own rule, short of the minimum; δ² = 50 was found by trying.
     expected = reference("butterfly_recm_mass.csv")
-    recm = from_masses("random", delta=np.sqrt(50), tol=1e-14, random_state=0)
+    recm = from_masses("random", beta=1.5, delta=np.sqrt(50), tol=1e-14, random_state=0)
     masses = recm.fit(butterfly).partition_.masses
     if masses[0, 1] > masses[0, 2]:
         masses = masses[:, [0, 2, 1, 3]]
@@ -189,7 +190,9 @@ def test_squared_says_what_the_matrix_holds(blobs):
     squared = RECM(3, metric="precomputed", squared=True, random_state=0).fit(D**2)
     assert_allclose(squared.partition_.masses, plain.partition_.masses, atol=1e-9)
     assert_allclose(squared.transform(D[:5] ** 2), plain.transform(D[:5]), atol=1e-9)
-    by_name = RECM(3, metric="sqeuclidean", squared=True, random_state=0).fit(blobs)
+    # Neighbours are compared by the metric as it is, squared there.
+    plain = RECM(3, empty_set="noise", random_state=0).fit(blobs)
+    by_name = clone(plain).set_params(metric="sqeuclidean", squared=True).fit(blobs)
     assert_allclose(by_name.partition_.masses, plain.partition_.masses, atol=1e-6)
 
 
@@ -199,7 +202,7 @@ def test_automatic_delta_is_about_that_of_ecm(blobs):
 
 
 def test_loss_is_the_objective_of_the_partition(blobs):
-    recm = RECM(3, alpha=1.5, beta=1.7, random_state=0).fit(blobs)
+    recm = RECM(3, alpha=1.5, beta=1.7, empty_set="noise", random_state=0).fit(blobs)
     centers = recm.coefficients_ @ blobs
     model = ecm_model(recm.focal_sets_, 1.5, 1.7, recm.delta_)
     by_set = prototype_costs(blobs, set_prototypes(centers, None, model), model)
@@ -252,7 +255,11 @@ def test_bad_parameters(blobs, parameters, message):
 def on_protein(**parameters):
     """The published setting: D as it is, ∅, singletons and Ω."""
     return RECM(
-        4, focal_sets="singletons", metric="precomputed", squared=True, **parameters
+        4,
+        focal_sets="singletons",
+        metric="precomputed",
+        squared=True,
+        **{"beta": 1.5, "init": "k-means++"} | parameters,
     )
 
 

@@ -120,11 +120,14 @@ def test_one_handler_of_interrupts_and_one_schedule():
 
 
 @pytest.mark.parametrize("cls", estimator_classes())
-def test_estimators_have_at_most_two_ancestors_of_ours(cls):
+def test_estimators_have_few_ancestors_of_ours(cls):
+    """The base, that of methods with a distance to noise, and that of a room."""
     ancestors = [
         base for base in cls.__mro__[1:] if base.__module__.startswith("credalis.")
     ]
-    assert len(ancestors) <= 2, ancestors
+    assert len(ancestors) <= 3, ancestors
+    rooms = [each for each in ancestors if "._framework." not in each.__module__]
+    assert len(rooms) <= 1, ancestors
     assert BaseCredalClusterer in ancestors
 
 
@@ -166,7 +169,8 @@ def test_a_fit_in_memory_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    assert n_files <= 28, "\n".join(names)
+    # Hard clusters, labels and novelty are four of them.
+    assert n_files <= 32, "\n".join(names)
 
 
 def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
@@ -184,4 +188,5 @@ def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    assert n_files <= 36, "\n".join(names)
+    # Two more for the full-batch solver that puts a network onto hard clusters.
+    assert n_files <= 42, "\n".join(names)

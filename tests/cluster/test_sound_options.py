@@ -1,4 +1,6 @@
-"""∅ as novelty, hard clusters to start from, and δ0 by contrast."""
+"""Defaults: ∅ as novelty, hard clusters to start from, δ0 from the pairs apart."""
+
+import warnings
 
 import numpy as np
 import pytest
@@ -14,13 +16,6 @@ from credalis.cluster._inputs._geometry import Geometry
 from credalis.dissimilarity import transform
 from credalis.sources import ArraySource
 from helpers import assert_valid_partition
-
-SOUND = {
-    "init": "auto",
-    "dissimilarity_quantile": "contrast",
-    "empty_set": "novelty",
-    "weight_decay": 0.01,
-}
 
 
 def blobs(sizes, n_features=2, spread=8.0, seed=0):
@@ -40,7 +35,7 @@ def table():
 @pytest.fixture(scope="module")
 def model(table):
     X, _ = table
-    return NNEVCLUS(4, random_state=0, **SOUND).fit(X)
+    return NNEVCLUS(4, random_state=0).fit(X)
 
 
 CASES = [
@@ -57,7 +52,7 @@ CASES = [
 def test_starts_from_hard_clusters_lose_none(sizes, n_features):
     X, y = blobs(sizes, n_features, spread=8.0 + len(sizes), seed=len(sizes))
     kmeans = KMeans(len(sizes), n_init=20, random_state=0).fit(X)
-    model = NNEVCLUS(len(sizes), random_state=0, **SOUND).fit(X)
+    model = NNEVCLUS(len(sizes), random_state=0).fit(X)
     assert len(np.unique(model.labels_)) == len(sizes)
     agreement = adjusted_rand_score(y, model.labels_)
     assert agreement >= adjusted_rand_score(y, kmeans.labels_) - 0.02
@@ -91,13 +86,13 @@ def test_far_objects_are_outliers_at_the_rate_that_is_asked_for(table, model):
     assert model.partition_.is_outlier.mean() <= 0.02
     p_values = model.outlier_p_values(X)
     assert_array_equal(model.partition_.outlier_mass >= 0.5, p_values <= 0.01)
-    loose = NNEVCLUS(4, random_state=0, **SOUND | {"outlier_rate": 0.2}).fit(X)
+    loose = NNEVCLUS(4, random_state=0, outlier_rate=0.2).fit(X)
     assert loose.partition_.is_outlier.mean() > model.partition_.is_outlier.mean()
 
 
 def test_only_the_mass_on_the_empty_set_is_reported_otherwise(table, model):
     X, _ = table
-    plain = NNEVCLUS(4, random_state=0, **SOUND | {"empty_set": "stress"}).fit(X)
+    plain = NNEVCLUS(4, random_state=0, empty_set="stress").fit(X)
     assert plain.stress_ == model.stress_
     inside = 1 - plain.partition_.outlier_mass[:, None]
     told = 1 - model.partition_.outlier_mass[:, None]
@@ -112,18 +107,14 @@ def test_files_sources_streams_and_detectors_carry_the_score(table, tmp_path):
     X, _ = table
     far = X[:3] + 1e3
     models = {
-        "file": NNEVCLUS(4, random_state=0, **SOUND).fit(X),
-        "source": NNEVCLUS(4, random_state=0, **SOUND).fit(ArraySource(X)),
-        "stream": NNEVCLUS(4, random_state=0, **SOUND).partial_fit(X).partial_fit(X),
-        "detector": NNEVCLUS(4, random_state=0, novelty_detector="ocsvm", **SOUND).fit(
-            X
-        ),
-        "dissimilarities": NNEVCLUS(4, random_state=0, **SOUND).fit(
+        "file": NNEVCLUS(4, random_state=0).fit(X),
+        "source": NNEVCLUS(4, random_state=0).fit(ArraySource(X)),
+        "stream": NNEVCLUS(4, random_state=0).partial_fit(X).partial_fit(X),
+        "detector": NNEVCLUS(4, random_state=0, novelty_detector="ocsvm").fit(X),
+        "dissimilarities": NNEVCLUS(4, random_state=0).fit(
             X, dissimilarities=cdist(X, X)
         ),
-        "EVCLUS": EVCLUS(
-            4, dissimilarity_quantile="contrast", empty_set="novelty", random_state=0
-        ).fit(X),
+        "EVCLUS": EVCLUS(4, random_state=0).fit(X),
     }
     for name, model in models.items():
         assert (model.predict_partition(far).outlier_mass > 0.5).all(), name
@@ -138,20 +129,20 @@ def test_files_sources_streams_and_detectors_carry_the_score(table, tmp_path):
 def test_dissimilarities_and_other_metrics_have_starts_and_scores(table):
     X, y = table
     matrix = cdist(X, X)
-    model = NNEVCLUS(
-        4, metric="precomputed", n_components=3, random_state=0, **SOUND
-    ).fit(matrix)
+    model = NNEVCLUS(4, metric="precomputed", n_components=3, random_state=0).fit(
+        matrix
+    )
     assert adjusted_rand_score(y, model.labels_) > 0.98
     assert (model.predict_partition(cdist(X[:3] + 1e3, X)).outlier_mass > 0.5).all()
     for metric in ("manhattan", "cosine"):
-        model = NNEVCLUS(4, metric=metric, random_state=0, **SOUND).fit(X)
+        model = NNEVCLUS(4, metric=metric, random_state=0).fit(X)
         assert len(np.unique(model.labels_)) == 4
 
 
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.EmptyClusterWarning")
 def test_p_values_need_novelty(table):
     X, _ = table
-    model = NNEVCLUS(4, n_init=1, random_state=0).fit(X)
+    model = NNEVCLUS(4, n_init=1, empty_set="stress", random_state=0).fit(X)
     with pytest.raises(ValueError, match="empty_set='novelty'"):
         model.outlier_p_values(X)
     with pytest.raises(ValueError, match="empty_set must be"):
@@ -174,3 +165,47 @@ def test_scores_of_dissimilarities_are_about_the_masses_that_were_trained(table)
     # Nothing but the matrix could give them back.
     assert model.training_masses_.shape == model.partition_.masses.shape
     assert not hasattr(NNEVCLUS(4, empty_set="novelty").fit(X), "training_masses_")
+
+
+def test_fits_in_blocks_of_many_dimensions_keep_small_clusters():
+    X, y = blobs([500, 500, 50, 50, 50], n_features=50, spread=1.0, seed=0)
+    model = NNEVCLUS(5, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+
+
+def test_objects_between_the_clusters_are_outliers():
+    X, _ = blobs([150, 150], n_features=1)
+    X[:150], X[150:] = X[:150] - X[:150].mean(), X[150:] - X[150:].mean() + 14
+    for estimator in (NNEVCLUS, EVCLUS):
+        model = estimator(2, n_init=1, random_state=0).fit(X)
+        assert model.predict_partition([[7.0]]).outlier_mass[0] > 0.9
+
+
+def test_a_warm_start_goes_on_without_other_clusters(table):
+    X, _ = table
+    model = NNEVCLUS(4, random_state=0, warm_start=True, max_iter=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = model.fit(X).labels_
+        assert adjusted_rand_score(before, model.fit(X).labels_) == 1.0
+        assert (before == model.labels_).all()
+
+
+def test_inner_objects_are_told_alike_in_many_dimensions():
+    rng = np.random.RandomState(0)
+    shares = []
+    for n_features in (2, 50):
+        X = rng.normal(size=(400, n_features))
+        X[200:, 0] += 6
+        clusters = hard_clusters(Geometry(X), 2, np.random.RandomState(0))
+        shares.append((clusters.ratios <= 0.7).mean())
+    assert min(shares) > 0.95
+
+
+def test_only_some_of_many_objects_are_clustered_to_start_from():
+    X, _ = blobs([5000, 5000])
+    clusters = hard_clusters(Geometry(X), 2, np.random.RandomState(0))
+    assert len(clusters.objects) == len(clusters.labels) == 2000
+    objects, labels = clusters.inner()
+    assert set(objects) <= set(clusters.objects)
+    assert adjusted_rand_score(objects >= 5000, labels) == 1.0

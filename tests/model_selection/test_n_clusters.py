@@ -232,7 +232,7 @@ def test_a_number_of_peaks_outside_of_the_range_is_told():
 @pytest.mark.parametrize(("name", "n_clusters"), [("wine", 3), ("fourclass", 4)])
 def test_all_criteria_of_ecm_find_the_classes(benchmark_data, name, n_clusters):
     X = StandardScaler().fit_transform(benchmark_data(name)[0])
-    model = ECM(focal_sets="full", n_init=2)
+    model = ECM(focal_sets="full", beta=2.0, empty_set="noise", n_init=2)
     selection = select_n_clusters(model, X, range(2, 6), n_resamples=5, random_state=0)
     assert selection.best == n_clusters
     assert {vote.value for vote in selection.votes.values()} == {n_clusters}

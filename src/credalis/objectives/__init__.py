@@ -13,6 +13,11 @@ from credalis.objectives._block_stress import (
     residual_store,
 )
 from credalis.objectives._constraints import PairConstraints
+from credalis.objectives._exponent import (
+    automatic_exponent,
+    mean_squared_cosine,
+    mean_squared_cosine_within,
+)
 from credalis.objectives._labels import LabelFit
 from credalis.objectives._mass_costs import (
     SMALLEST_COST,
@@ -69,6 +74,7 @@ __all__ = [
     "Scaled",
     "SetPrototypes",
     "Sum",
+    "automatic_exponent",
     "block_stress",
     "cluster_scatters",
     "cluster_shares",
@@ -78,6 +84,8 @@ __all__ = [
     "label_penalty",
     "mass_weights",
     "masses_from_costs",
+    "mean_squared_cosine",
+    "mean_squared_cosine_within",
     "pair_penalty",
     "prototype_costs",
     "prototype_masses",

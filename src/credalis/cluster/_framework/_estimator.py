@@ -144,7 +144,6 @@ class BaseCredalClusterer(
     _depends_on_units: ClassVar[bool] = True
     # What to do about many outliers, and about prototypes that coincide.
     _outlier_advice: ClassVar[str] = "scale the data"
-    _collapse_advice: ClassVar[str] = "Lower beta, it is {beta:g}"
 
     n_init: int | str
     max_iter: Any
@@ -283,7 +282,7 @@ class BaseCredalClusterer(
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
-        estimator = cls(**state["parameters"])
+        estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
         set_fitted(estimator, state["fitted"])
         return estimator
 
@@ -422,10 +421,13 @@ class BaseCredalClusterer(
     def _reported(
         self, masses: NDArray[np.float64], X: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Masses of the method with the ∅ that the user is told of."""
+        """Masses of the method, overwritten by those that the user is told of."""
         if not hasattr(self, "reference_"):
             return masses
         empty = empty_masses(self._p_values(X), self._parameter("outlier_rate"))
+        if not masses.flags.writeable:
+            # As they come from another process.
+            masses = masses.copy()
         return report_novelty(masses, self.focal_sets_, empty)
 
     @property
@@ -472,6 +474,16 @@ class BaseCredalClusterer(
 
     # What parameters mean.
 
+    @classmethod
+    def _brought_up(
+        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
+    ) -> Mapping[str, Any]:
+        """Parameters of a file, those of earlier versions as they are called now.
+
+        ``form`` is how the file holds values.
+        """
+        return parameters
+
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
 
@@ -491,6 +503,10 @@ class BaseCredalClusterer(
         else:
             advice = "raise n_init, ask for fewer clusters"
         return f"{advice}, or try other methods (credalis.compare)"
+
+    @property
+    def _collapse_advice(self) -> str:
+        return "Take fewer clusters"
 
     @property
     def _detects_novelties(self) -> bool:

@@ -47,7 +47,8 @@ class Outcome:
     Attributes
     ----------
     solution : Solution
-        With the masses of the objects, or of the sample of a fit in blocks.
+        With the masses of the objects, or of the sample of a fit in blocks; once the
+        result is stored they are those that are reported.
     focal_sets : FocalSets
         Focal sets of the masses.
     max_iter : int
@@ -209,9 +210,9 @@ def _store_masses(
     masses: NDArray[np.float64],
 ) -> None:
     """Store the partition; its masses differ from those that were trained by ∅."""
+    if estimator._reports_novelty and estimator._keeps_training_masses:
+        estimator.training_masses_ = masses.copy()
     reported = estimator._reported(masses, X)
-    if estimator._keeps_training_masses and reported is not masses:
-        estimator.training_masses_ = masses
     estimator.partition_ = uncopied_partition(reported, estimator.focal_sets_)
     estimator.labels_ = estimator.partition_.labels.copy()
 
@@ -345,7 +346,7 @@ def _with_neighboring_pairs(
     masses: NDArray[np.float64], focal_sets: FocalSets
 ) -> FocalSets:
     """Singletons and the pairs of clusters that are each other's neighbours."""
-    partition = uncopied_partition(masses, focal_sets)
+    partition = uncopied_partition(masses.view(), focal_sets)
     return FocalSets.pairs(focal_sets.n_clusters, partition.neighboring_clusters())
 
 

@@ -91,7 +91,8 @@ def empty_clusters_last(
     With ``keeps_sets`` the clusters stay as they are if other numbers would need other
     focal sets.
     """
-    labels = uncopied_partition(solution.masses, focal_sets).labels
+    # A view, so that the masses themselves can still be written to.
+    labels = uncopied_partition(solution.masses.view(), focal_sets).labels
     is_empty = np.bincount(labels, minlength=focal_sets.n_clusters) == 0
     new_labels = np.argsort(np.argsort(is_empty, kind="stable"))
     renamed = focal_sets.relabel(new_labels)

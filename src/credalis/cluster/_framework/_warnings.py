@@ -61,8 +61,7 @@ def warn_of_collapse(
     warn_user(
         f"the prototypes of all clusters {state} (largest distance "
         f"{separation:.3g}, spread of the data {spread:.3g}): the partition says "
-        "next to nothing about the data. "
-        + estimator._collapse_advice.format(**parameters),
+        "next to nothing about the data. " + estimator._collapse_advice,
         CollapseWarning,
     )
     return True

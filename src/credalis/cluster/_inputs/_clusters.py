@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.cluster import KMeans
-from sklearn.metrics import pairwise_distances
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.preprocessing import normalize
 
 from credalis.cluster._inputs._geometry import Geometry
@@ -15,9 +14,11 @@ from credalis.cluster._inputs._scale import without_isolated
 
 Array = NDArray[np.float64]
 
-_MAX_POINTS = 5000
+# Objects that are clustered: so many, more of many clusters, and no more than that.
+_ENOUGH_POINTS, _POINTS_PER_CLUSTER, _MAX_POINTS = 2000, 100, 5000
 _MAX_MATRIX = 2000
-_N_KMEANS = 20
+_MAX_HIERARCHY = 1000
+_N_KMEANS = 10
 
 # An object is an inner one of its cluster if it is so much nearer to its centre than to
 # the next one, or among this share of the cluster, and at least so many, that are next
@@ -33,36 +34,54 @@ _MAX_APART = 0.97
 
 @dataclass(frozen=True, eq=False)
 class HardClusters:
-    """A cluster for each object.
+    """A cluster for each of some objects: all, or a sample of many.
 
     Attributes
     ----------
-    labels : array of int, shape (n_samples,)
+    objects : array of int, shape (n_objects,)
+        Row numbers.
+    labels : array of int, shape (n_objects,)
         Clusters.
-    distances : array of shape (n_samples,)
+    distances : array of shape (n_objects,)
         Distances to the centres of the own clusters.
-    ratios : array of shape (n_samples,)
-        These, as a share of the distances to the next centres: small where an object
-        is clearly in its cluster.
+    ratios : array of shape (n_objects,)
+        The same to the next centres, 1 halfway between both: distances along the line
+        through the two centres. Small where an object is clearly in its cluster.
     n_clusters : int
         Number of clusters.
     """
 
+    objects: NDArray[np.intp]
     labels: NDArray[np.intp]
     distances: Array
     ratios: Array
     n_clusters: int
 
     @classmethod
-    def of(cls, to_centers: Array) -> "HardClusters":
-        """Clusters of the nearest centres, from distances (n_samples, n_clusters)."""
+    def of(
+        cls, objects: NDArray[np.intp], to_centers: Array, between: Array
+    ) -> "HardClusters":
+        """Clusters of the nearest centres.
+
+        Parameters
+        ----------
+        objects : array of int, shape (n_objects,)
+            Row numbers.
+        to_centers : array of shape (n_objects, n_clusters)
+            Distances to the centres.
+        between : array of shape (n_clusters, n_clusters)
+            Distances of the centres.
+        """
         n_clusters = to_centers.shape[1]
+        labels = to_centers.argmin(axis=1)
         nearest = to_centers.min(axis=1)
         ratios = np.zeros(len(to_centers))
         if n_clusters > 1:
-            second = np.partition(to_centers, 1, axis=1)[:, 1]
-            ratios = np.divide(nearest, second, out=ratios + 1.0, where=second > 0)
-        return cls(to_centers.argmin(axis=1), nearest, ratios, n_clusters)
+            second = np.argpartition(to_centers, 1, axis=1)[:, :2]
+            second = np.where(second[:, 0] == labels, second[:, 1], second[:, 0])
+            farther = np.take_along_axis(to_centers, second[:, None], axis=1)[:, 0]
+            ratios = _along_the_line(nearest, farther, between[labels, second])
+        return cls(objects, labels, nearest, ratios, n_clusters)
 
     @property
     def share_apart(self) -> float:
@@ -90,8 +109,8 @@ class HardClusters:
             rows.append(own[is_inner])
         sizes = [len(own) for own in rows]
         size = min(max(sizes), max(_LEAST_INNER, 2 * int(np.mean(sizes))))
-        objects = np.concatenate([np.resize(own, size) for own in rows if len(own)])
-        return objects, self.labels[objects]
+        places = np.concatenate([np.resize(own, size) for own in rows if len(own)])
+        return self.objects[places], self.labels[places]
 
 
 def hard_clusters(
@@ -109,37 +128,62 @@ def hard_clusters(
 def _by_means(
     points: Array, n_clusters: int, rng: np.random.RandomState
 ) -> HardClusters:
-    """k-means of all objects, or of those that are not isolated.
+    """k-means of all objects, or of those of a sample that are not isolated.
 
     Gross outliers draw centres to themselves; without them, the other centres are
-    where the objects are. But in small clusters many objects are isolated. The mean
-    distance, in which a few far objects do not count much, tells which is better.
+    where the objects are. But in small clusters many objects are isolated. Seeds that
+    are drawn at random miss small clusters, which the hierarchy of Ward's method keeps
+    apart. The mean distance, in which a few far objects do not count much, tells which
+    is better.
     """
-    sample = points
-    if len(points) > _MAX_POINTS:
-        sample = points[rng.choice(len(points), _MAX_POINTS, replace=False)]
+    wanted = max(_ENOUGH_POINTS, min(_POINTS_PER_CLUSTER * n_clusters, _MAX_POINTS))
+    objects = _some(len(points), wanted, rng)
+    sample = points[objects]
     found: list[tuple[float, Array]] = []
     for rows in (sample, without_isolated(sample, n_clusters)):
-        kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng).fit(rows)
-        centers = kmeans.cluster_centers_
-        found.append((float(cdist(sample, centers).min(axis=1).mean()), centers))
+        for start in ("k-means++", _ward_centers(rows, n_clusters, rng)):
+            n_init = _N_KMEANS if isinstance(start, str) else 1
+            kmeans = KMeans(n_clusters, init=start, n_init=n_init, random_state=rng)
+            centers = kmeans.fit(rows).cluster_centers_
+            found.append((float(cdist(sample, centers).min(axis=1).mean()), centers))
     _, centers = min(found, key=lambda each: each[0])
-    return HardClusters.of(cdist(points, centers))
+    between = cdist(centers, centers)
+    return HardClusters.of(objects, cdist(sample, centers), between)
+
+
+def _ward_centers(points: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
+    """Means of the clusters of Ward's hierarchy, (n_clusters, n_features)."""
+    some = points[_some(len(points), _MAX_HIERARCHY, rng)]
+    labels = AgglomerativeClustering(n_clusters, linkage="ward").fit(some).labels_
+    return np.array([some[labels == k].mean(axis=0) for k in range(n_clusters)])
 
 
 def _by_medoids(
     geometry: Geometry, n_clusters: int, rng: np.random.RandomState
 ) -> HardClusters:
-    n_samples = len(geometry.values)
-    objects = np.arange(n_samples)
-    if n_samples > _MAX_MATRIX:
-        objects = rng.choice(n_samples, _MAX_MATRIX, replace=False)
-    medoids, _ = k_medoids(geometry.distances(objects), n_clusters, rng)
-    chosen = objects[medoids]
-    if geometry.is_precomputed:
-        to_medoids = geometry.values[:, chosen]
-    else:
-        to_medoids = pairwise_distances(
-            geometry.values, geometry.values[chosen], metric=geometry.metric
-        )
-    return HardClusters.of(to_medoids)
+    objects = _some(len(geometry.values), _MAX_MATRIX, rng)
+    distances = geometry.distances(objects)
+    medoids, _ = k_medoids(distances, n_clusters, rng)
+    between = distances[np.ix_(medoids, medoids)]
+    return HardClusters.of(objects, distances[:, medoids], between)
+
+
+def _along_the_line(nearest: Array, farther: Array, between: Array) -> Array:
+    """Distances to the nearest centre as a share of those to the next, on their line.
+
+    By the law of cosines. Distances themselves are alike in many dimensions, where most
+    of their length is across the line and says nothing about the cluster.
+    """
+    unit = np.where(between > 0, between, 1.0)
+    near, far = nearest / unit, farther / unit
+    place = np.clip((1.0 + (near - far) * (near + far)) / 2, 0.0, 0.5)
+    return np.where(between > 0, place / (1.0 - place), 1.0)
+
+
+def _some(
+    n_samples: int, n_wanted: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """All row numbers, or a random choice of too many."""
+    if n_samples <= n_wanted:
+        return np.arange(n_samples)
+    return rng.choice(n_samples, n_wanted, replace=False)

@@ -1,6 +1,6 @@
 """Where the dissimilarities of the objects come from, and their scale."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,23 +110,24 @@ class Geometry:
         of ten clusters of equal size nine pairs in ten are apart, of two clusters of
         ten to one not even one in five.
         """
-        squares = np.square(self._sampled_lengths(rng))
-        different = squares[squares > 0]
+        squares = self._sampled_lengths(rng)
+        is_apart = squares > 0
         # Copies are never apart.
-        share = min(share, 0.999 * len(different) / len(squares))
-        unit = float(np.median(different))
-
-        def excess(log_rate: float) -> float:
-            targets = -np.expm1(-np.exp(log_rate) * (squares / unit))
-            return float(targets.mean()) - share
-
+        share = min(share, 0.999 * float(is_apart.mean()))
+        length = float(np.median(squares[is_apart]))
+        # In place: there may be millions of pairs. In units of the usual length, so
+        # that no square overflows.
+        squares /= length
+        squares *= squares
+        given = share, squares, np.empty_like(squares)
         low, high = -10.0, 10.0
-        while excess(low) > 0:
+        while _excess(low, *given) > 0:
             low -= 10.0
-        while excess(high) < 0:
+        while _excess(high, *given) < 0:
             high += 10.0
-        rate = float(np.exp(brentq(excess, low, high, xtol=1e-9)))
-        return float(np.sqrt(decay_rate(1.0) / rate) * np.sqrt(unit))
+        # Arrays inside a function that is given would outlive the search.
+        rate = float(np.exp(brentq(_excess, low, high, given, xtol=1e-9)))
+        return float(np.sqrt(decay_rate(1.0) / rate)) * length
 
     def _sampled_lengths(self, rng: np.random.RandomState) -> NDArray[np.float64]:
         """Dissimilarities of the pairs of some objects, not all of them 0."""
@@ -141,7 +142,19 @@ class Geometry:
         return values
 
 
-def default_quantile(n_clusters: int) -> float:
+def _excess(
+    log_rate: float,
+    share: float,
+    squares: NDArray[np.float64],
+    targets: NDArray[np.float64],
+) -> float:
+    """How much the mean of 1 - exp(-γ d²) exceeds a share; the targets are written."""
+    np.multiply(squares, -np.exp(log_rate), out=targets)
+    np.expm1(targets, out=targets)
+    return -float(targets.mean()) - share
+
+
+def paper_quantile(n_clusters: int) -> float:
     """0.9 up to four clusters, then 2 / n_clusters but at least 0.1."""
     if n_clusters <= _MAX_FEW_CLUSTERS:
         return _QUANTILE_FEW_CLUSTERS
@@ -218,18 +231,34 @@ def check_scale_parameters(estimator: Any) -> None:
     """Check the parameters dissimilarity_quantile and dissimilarity_scale."""
     quantile = estimator.dissimilarity_quantile
     if isinstance(quantile, str):
-        check_choice("dissimilarity_quantile", quantile, ("auto", "contrast"))
+        check_choice("dissimilarity_quantile", quantile, ("auto", "paper"))
     else:
         check_number("dissimilarity_quantile", quantile, at_least=0, at_most=1)
     if estimator.dissimilarity_scale is not None:
         check_squarable("dissimilarity_scale", estimator.dissimilarity_scale)
 
 
+def earlier_parameters(
+    parameters: Mapping[str, Any], form: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """Parameters of a file that may know neither ``empty_set`` nor its δ0.
+
+    Files of version 0.1 do not: there ∅ was what the stress had left, and "auto" the
+    quantile of the paper. ``form`` is how the file holds values.
+    """
+    if "empty_set" in parameters:
+        return dict(parameters)
+    earlier = {**parameters, "empty_set": form("stress")}
+    if earlier["dissimilarity_quantile"] == form("auto"):
+        earlier["dissimilarity_quantile"] = form("paper")
+    return earlier
+
+
 def takes_contrast(estimator: Any) -> bool:
     """Whether δ0 depends on the share of the pairs that should be apart."""
     quantile = estimator.dissimilarity_quantile
-    is_contrast = isinstance(quantile, str) and quantile == "contrast"
-    return is_contrast and estimator.dissimilarity_scale is None
+    is_auto = isinstance(quantile, str) and quantile == "auto"
+    return is_auto and estimator.dissimilarity_scale is None
 
 
 def scale_of(
@@ -237,7 +266,7 @@ def scale_of(
 ) -> float:
     """δ0 as the parameters of an estimator say.
 
-    ``share`` is that of the pairs which should be apart, for "contrast".
+    ``share`` is that of the pairs which should be apart, for "auto".
     """
     if estimator.dissimilarity_scale is not None:
         return float(estimator.dissimilarity_scale)
@@ -246,6 +275,6 @@ def scale_of(
         scale = geometry.contrast_scale(share, rng)
     else:
         if isinstance(quantile, str):
-            quantile = default_quantile(estimator.n_clusters)
+            quantile = paper_quantile(estimator.n_clusters)
         scale = geometry.quantile_scale(quantile, rng)
     return check_squarable("δ0 of the data", scale)

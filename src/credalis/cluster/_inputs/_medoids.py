@@ -13,8 +13,10 @@ from credalis.cluster._inputs._scale import (
     ORDINARY_SHARE,
 )
 
-# Starts and iterations of k-medoids where it only has to find a scale or a start.
+# Starts of k-medoids where it only has to find a scale, and where a fit starts from it;
+# iterations of each.
 _N_STARTS = 3
+_N_CORE_STARTS = 5
 _MAX_ITER = 20
 
 
@@ -107,7 +109,10 @@ def nearest_distinct_objects(
 
 
 def k_medoids(
-    matrix: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
+    matrix: NDArray[np.float64],
+    n_clusters: int,
+    rng: np.random.RandomState,
+    n_starts: int = _N_STARTS,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Hard clusters around medoids, the best of a few short runs.
 
@@ -119,6 +124,8 @@ def k_medoids(
         Number of clusters.
     rng : RandomState
         Source of randomness.
+    n_starts : int, default=3
+        Number of runs.
 
     Returns
     -------
@@ -129,7 +136,7 @@ def k_medoids(
     """
     everything = np.arange(len(matrix))
     best_cost = np.inf
-    for _ in range(_N_STARTS):
+    for _ in range(n_starts):
         seeds = draw_seeds(matrix, n_clusters, everything, rng)
         medoids = settled_medoids(matrix, seeds)
         distances = matrix[medoids]
@@ -137,6 +144,65 @@ def k_medoids(
         if cost < best_cost:
             best_cost, result = cost, (medoids, distances.argmin(axis=0))
     return result
+
+
+def k_means(
+    squares: NDArray[np.float64],
+    n_clusters: int,
+    rng: np.random.RandomState,
+    n_starts: int = _N_STARTS,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Hard clusters around means, from squared distances alone.
+
+    The mean of a cluster with weights a of its objects is at the squared distances
+    D a - aᵀ D a / 2.
+
+    Parameters
+    ----------
+    squares : array of shape (n_samples, n_samples)
+        D.
+    n_clusters : int
+        Number of clusters.
+    rng : RandomState
+        Source of randomness.
+    n_starts : int, default=3
+        Number of runs, of which the best is kept.
+
+    Returns
+    -------
+    objects : array of int, shape (n_clusters,)
+        Row numbers of the objects next to the means, distinct.
+    labels : array of int, shape (n_samples,)
+        Cluster of the nearest mean.
+    """
+    everything = np.arange(len(squares))
+    best_cost = np.inf
+    for _ in range(n_starts):
+        seeds = draw_seeds(squares, n_clusters, everything, rng)
+        to_means = squares[seeds]
+        labels = to_means.argmin(axis=0)
+        for _ in range(_MAX_ITER):
+            weights = cluster_weights(labels, n_clusters)
+            products = weights @ squares
+            # A cluster without objects stays where it was.
+            is_empty = weights.sum(axis=1) == 0
+            moved = products - (products * weights).sum(axis=1, keepdims=True) / 2
+            to_means = np.where(is_empty[:, None], to_means, moved)
+            before, labels = labels, to_means.argmin(axis=0)
+            if (labels == before).all():
+                break
+        cost = to_means.min(axis=0).sum()
+        # Rounding does not decide between runs that end alike.
+        if cost < (1 - 1e-9) * best_cost or np.isinf(best_cost):
+            best_cost = cost
+            result = nearest_distinct_objects(to_means, squares), labels
+    return result
+
+
+def cluster_weights(labels: NDArray[np.intp], n_clusters: int) -> NDArray[np.float64]:
+    """1 / size of its cluster for each object, (n_clusters, n_objects)."""
+    members = labels == np.arange(n_clusters)[:, None]
+    return members / np.maximum(members.sum(axis=1, keepdims=True), 1)
 
 
 def settled_medoids(
@@ -177,7 +243,7 @@ class Core:
     labels : array of int, shape (n_core,)
         Their clusters.
     medoids : array of int, shape (n_clusters,)
-        Row numbers of the medoids.
+        Row numbers of the medoids, or of the objects next to the means.
     """
 
     objects: NDArray[np.intp]
@@ -187,25 +253,53 @@ class Core:
     @property
     def shares(self) -> NDArray[np.float64]:
         """1 / size of its cluster for each object, (n_clusters, n_core)."""
-        members = self.labels == np.arange(len(self.medoids))[:, None]
-        return members / np.maximum(members.sum(axis=1, keepdims=True), 1)
+        return cluster_weights(self.labels, len(self.medoids))
 
 
 def core_of(
-    matrix: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
+    matrix: NDArray[np.float64],
+    n_clusters: int,
+    rng: np.random.RandomState,
+    *,
+    are_squared: bool,
 ) -> Core:
-    """Medoids of a sample of the objects, those with far neighbours left out."""
+    """Clusters of a sample of the objects, or of those without far neighbours.
+
+    They are around medoids, or around means if the dissimilarities are squares.
+
+    Gross outliers would be clusters of their own; but in small clusters many objects
+    have far neighbours. The mean distance tells which is better, with the extent of the
+    objects without far neighbours as the largest that counts.
+    """
     objects = np.arange(len(matrix))
     if len(matrix) > MAX_SAMPLE:
         objects = rng.choice(len(matrix), MAX_SAMPLE, replace=False)
+    find = k_means if are_squared else k_medoids
+    found: list[Core] = []
+    for kept in (_not_isolated(matrix, objects, n_clusters), objects):
+        between = matrix[np.ix_(kept, kept)]
+        medoids, labels = find(between, n_clusters, rng, _N_CORE_STARTS)
+        found.append(Core(kept, labels, kept[medoids]))
+    extent = matrix[np.ix_(found[0].medoids, found[0].objects)].max()
+    costs = []
+    for core in found:
+        nearest = matrix[np.ix_(core.medoids, objects)].min(axis=0)
+        lengths = np.minimum(nearest, extent)
+        costs.append((np.sqrt(lengths) if are_squared else lengths).mean())
+    return found[int(np.argmin(costs))]
+
+
+def _not_isolated(
+    matrix: NDArray[np.float64], objects: NDArray[np.intp], n_clusters: int
+) -> NDArray[np.intp]:
+    """Objects without those whose neighbours are farthest, clusters permitting."""
     n_neighbors = min(MAX_NEIGHBORS, len(objects) // (2 * n_clusters))
-    if n_neighbors > 0:
-        between = matrix[np.ix_(objects, objects)]
-        reach = np.partition(between, n_neighbors, axis=1)[:, n_neighbors]
-        core = objects[reach <= np.quantile(reach, ORDINARY_SHARE)]
-        objects = core if len(core) >= n_clusters else objects
-    medoids, labels = k_medoids(matrix[np.ix_(objects, objects)], n_clusters, rng)
-    return Core(objects, labels, objects[medoids])
+    if n_neighbors == 0:
+        return objects
+    between = matrix[np.ix_(objects, objects)]
+    reach = np.partition(between, n_neighbors, axis=1)[:, n_neighbors]
+    kept = objects[reach <= np.quantile(reach, ORDINARY_SHARE)]
+    return kept if len(kept) >= n_clusters else objects
 
 
 def ordinary_value(values: NDArray[np.float64], fallback: float) -> float:

@@ -58,8 +58,10 @@ ORDINARY_SHARE = 0.95
 # Objects farther than this many times the scale from all centres start no cluster.
 FAR = 3.0
 
-# The centres that give the scale are found on a sample of at most this many objects.
+# The centres that give the scale are found on a sample of at most this many objects,
+# as the best of so many runs of k-means.
 MAX_SAMPLE = 2000
+_N_KMEANS = 10
 
 MAX_NEIGHBORS = 10
 
@@ -74,26 +76,28 @@ class Scale:
         The 0.95 quantile of the distances to the nearest centre.
     is_near : array of bool, shape (n_samples,)
         Objects within three times this distance of a centre.
+    centers : array of shape (n_clusters, n_features)
+        The centres.
     """
 
     distance: float
     is_near: NDArray[np.bool_]
+    centers: NDArray[np.float64]
+
+    def deviations(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """X - nearest centre, row by row."""
+        return X - self.centers[cdist(X, self.centers).argmin(axis=1)]
 
 
 def robust_scale(
     X: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
 ) -> Scale:
-    """Distances to the k-means centres of the objects that are not isolated.
-
-    A gross outlier attracts a centre of k-means to itself; leaving out the objects
-    whose neighbours are farthest away keeps the centres with the clusters.
-    """
+    """Distances to robust centres of k-means."""
     sample = X
     if len(X) > MAX_SAMPLE:
         sample = X[rng.choice(len(X), MAX_SAMPLE, replace=False)]
-    core = without_isolated(sample, n_clusters)
-    kmeans = KMeans(n_clusters, n_init=3, random_state=rng).fit(core)
-    squared = cdist(X, kmeans.cluster_centers_, "sqeuclidean").min(axis=1)
+    centers = robust_centers(sample, n_clusters, rng)
+    squared = cdist(X, centers, "sqeuclidean").min(axis=1)
     ordinary = np.quantile(squared, ORDINARY_SHARE)
     if ordinary == 0:
         # Almost all objects sit on a centre: their spread is the only scale left.
@@ -101,7 +105,29 @@ def robust_scale(
     is_near = squared <= FAR**2 * ordinary
     if count_distinct(X[is_near], n_clusters) < n_clusters:
         is_near[:] = True
-    return Scale(float(np.sqrt(ordinary)), is_near)
+    return Scale(float(np.sqrt(ordinary)), is_near, centers)
+
+
+def robust_centers(
+    X: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState
+) -> NDArray[np.float64]:
+    """Centres by k-means of all rows of X, or of those that are not isolated.
+
+    Gross outliers draw centres to themselves; without them, the other centres are
+    where the objects are. But in small clusters many objects are isolated. The mean
+    distance tells which is better, with the extent of the objects that are not isolated
+    as the largest that counts.
+    """
+    core = without_isolated(X, n_clusters)
+    found = [
+        KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng)
+        .fit(rows)
+        .cluster_centers_
+        for rows in (core, X)
+    ]
+    extent = cdist(core, found[0]).max()
+    costs = [np.minimum(cdist(X, each).min(axis=1), extent).mean() for each in found]
+    return found[int(np.argmin(costs))]
 
 
 def count_distinct(X: NDArray[np.float64], enough: int) -> int:

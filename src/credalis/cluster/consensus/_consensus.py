@@ -16,7 +16,6 @@ from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._scale import Standardization
-from credalis.cluster.consensus._distillation import Student
 from credalis.cluster.consensus._members import check_members
 from credalis.cluster.consensus._start import (
     ConsensusProblem,
@@ -27,6 +26,7 @@ from credalis.cluster.consensus._start import (
     train_blocks,
     warn_of_failures,
 )
+from credalis.cluster.consensus._student import Student
 from credalis.sources import Source
 
 
@@ -67,7 +67,7 @@ default="auto"
         (Gaussian mixtures), "t" (a mixture of t distributions with ν = 5), "ward",
         "spectral" (on 10 nearest neighbours) and "bpec". A clusterer has ``fit`` and
         then ``predict_proba``, ``labels_`` or ``predict``; it is cloned, gets the
-        number of clusters as ``n_clusters`` or ``n_components`` if it has one of
+        number of clusters as ``n_clusters``, else as ``n_components``, if it has one of
         these, and sees the rows as they are given. The others see them in one common
         unit: scale the columns if their units differ.
     adequacy_gate : bool, default=True
@@ -141,11 +141,12 @@ default="auto"
     -----
     Agreement is evidence, not truth. An error that all members share is invisible to
     it: of handwritten digits that all members cluster alike and wrongly, the masses
-    are as sure as of others. On three kinds of data the result is known to be worse
-    than that of the best member: a fifth of the rows is noise all over the place, a
-    ring surrounds a blob, some pairs of long clusters. The members are told how many
-    clusters there are and find as many, also where there is none; low agreement is a
-    sign of it in many dimensions, but not in two.
+    are as sure as of others. Known to go wrong: noise all over the place, a fifth of
+    the rows, can mislead members and gate alike; a ring around a wide blob is found by
+    no member; of two thin clusters side by side the members that see them may be
+    outvoted. The members are told how many clusters there are and find as many, also
+    where there is none; low agreement is a sign of it in many dimensions, but not in
+    two.
 
     Labels fix the numbers of the clusters and count as certain; labels and pairs do
     not change what the members find, but what the network learns. Arrays of more than

@@ -20,21 +20,17 @@ from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.consensus._combination import masses_on
+from credalis.cluster.consensus._committee import Committee, Session
 from credalis.cluster.consensus._distillation import (
     Distillation,
     Lesson,
-    Student,
     chunk_of,
     lesson_cost,
     lesson_of,
     taught,
 )
-from credalis.cluster.consensus._members import (
-    MEMBERS,
-    Committee,
-    Session,
-    convene,
-)
+from credalis.cluster.consensus._members import MEMBERS, convene
+from credalis.cluster.consensus._student import Student
 from credalis.cluster.nnevclus._blocks import run_passes, stored_state
 from credalis.cluster.nnevclus._training import TrainingState, check_finite_loss
 from credalis.network import SideInformation, with_constant

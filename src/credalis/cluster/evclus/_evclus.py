@@ -1,5 +1,6 @@
 """EVCLUS: masses whose conflicts match dissimilarities, found row by row."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,11 @@ from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._geometry import Metric, check_not_negative
+from credalis.cluster._inputs._geometry import (
+    Metric,
+    check_not_negative,
+    earlier_parameters,
+)
 from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
 from credalis.cluster.evclus._problem import (
@@ -70,11 +75,12 @@ default="auto"
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
-    dissimilarity_quantile : float, "auto" or "contrast", default="auto"
-        δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
-        then 2 / n_clusters but at least 0.1. "contrast" takes the δ0 with which the
-        mean of δ* over the pairs is the share of pairs in different ones of hard
-        clusters, found by k-means or around medoids.
+    dissimilarity_quantile : float, "auto" or "paper", default="auto"
+        δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
+        of δ* over the pairs is the share of pairs in different ones of hard clusters,
+        found by k-means or around medoids; it knows the sizes of the clusters. "paper"
+        is the quantile of the articles, 0.9 up to four clusters, then 2 / n_clusters
+        but at least 0.1.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
     pairs : {"auto", "all", "sampled", "landmarks"}, default="auto"
@@ -109,11 +115,12 @@ default="auto"
     constraint_neighbors : int, default=0
         If positive, number K of pairs of neighbours that each constraint is handed on
         to, see `credalis.constraints.expand`.
-    empty_set : {"stress", "novelty"}, default="stress"
-        What the reported mass on ∅ stands for. "stress": what the minimisation has left
-        there, as in the articles. "novelty": being unlike all training objects, by the
-        distances to the nearest of them; the other masses are normalised and share the
-        rest.
+    empty_set : {"novelty", "stress"}, default="novelty"
+        What the reported mass on ∅ stands for. "novelty": being unlike all training
+        objects, by the distances to the nearest of them, for which the model keeps at
+        most 2000 of them; the other masses are normalised and share the rest. "stress":
+        what the minimisation has left there, as in the articles. `loss_` and `stress_`
+        always belong to the masses of the minimisation.
     outlier_rate : float, default=0.01
         Share of ordinary objects that may be called outliers, with
         ``empty_set="novelty"``; see `outlier_p_values`.
@@ -148,7 +155,7 @@ default="auto"
     focal_sets_ : FocalSets
         Focal sets that were used.
     loss_ : float
-        L of `partition_`, or the objective of "gradient".
+        L of the masses of the minimisation, or the objective of "gradient".
     stress_ : float
         The mean of (κ_ij - δ*_ij)² alone, without constraints.
     kkt_residual_ : float
@@ -197,7 +204,8 @@ default="auto"
     >>> from credalis import EVCLUS
     >>> from credalis.datasets import load_butterfly
     >>> X = load_butterfly().data
-    >>> model = EVCLUS(n_clusters=2, dissimilarity_scale=11, random_state=0).fit(X)
+    >>> model = EVCLUS(2, dissimilarity_scale=11, empty_set="stress", random_state=0)
+    >>> model = model.fit(X)
     >>> model.partition_.set_names()[5], model.partition_.set_names()[11]
     ('Ω', '∅')
     """
@@ -235,7 +243,7 @@ default="auto"
         init: str | CredalPartition | ArrayLike = "auto",
         constraint_weight: float = 0.5,
         constraint_neighbors: int = 0,
-        empty_set: str = "stress",
+        empty_set: str = "novelty",
         outlier_rate: float = 0.01,
         entropy_weight: float = 0.0,
         warm_start: bool = False,
@@ -314,6 +322,12 @@ default="auto"
     @property
     def _is_warm(self) -> bool:
         return self.warm_start and hasattr(self, "partition_")
+
+    @classmethod
+    def _brought_up(
+        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
+    ) -> dict[str, Any]:
+        return earlier_parameters(parameters, form)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -1,6 +1,6 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -16,6 +16,7 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._framework._solution import one_thread
+from credalis.cluster._inputs._geometry import earlier_parameters
 from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
@@ -76,11 +77,12 @@ default="auto"
     n_components : int or "auto", default="auto"
         Principal components of the rows of a precomputed matrix that serve as inputs
         of the network; see `DissimilarityPCA`.
-    dissimilarity_quantile : float, "auto" or "contrast", default="auto"
-        δ0 as a quantile of the dissimilarities. "auto" is 0.9 up to four clusters,
-        then 2 / n_clusters but at least 0.1. "contrast" takes the δ0 with which the
-        mean of δ* over the pairs is the share of pairs in different ones of hard
-        clusters, found by k-means or around medoids.
+    dissimilarity_quantile : float, "auto" or "paper", default="auto"
+        δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
+        of δ* over the pairs is the share of pairs in different ones of hard clusters,
+        found by k-means or around medoids; it knows the sizes of the clusters. "paper"
+        is the quantile of the articles, 0.9 up to four clusters, then 2 / n_clusters
+        but at least 0.1.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
     novelty_detector : None, "ocsvm" or object with ``decision_function``, default=None
@@ -94,24 +96,26 @@ default="auto"
         ∅ tends to a limit below 1 with "reference" (0.9 or more on four overlapping
         clusters of 100 objects), and to 1 with "paper" only for unbounded detectors.
     weight_decay : float, default=0.0
-        λ. With ``init="auto"``, 0.01 trains faster and to less certain masses.
-    init : {"random", "auto", "peaks", "evclus", "k-means++"} or array-like, \
-default="random"
+        λ. 0.01 trains faster and to less certain masses.
+    init : {"auto", "random", "peaks", "evclus", "k-means++"} or array-like, \
+default="auto"
         Starting point. "auto" finds hard clusters by k-means (around medoids for
         dissimilarities) and fits the network to the inner objects of each of them,
-        which then count as labels of little weight; with labels or pairs given it is
-        "random", the random weights of the paper. "peaks" takes belief peaks, "evclus"
-        the objects of maximal plausibility in a partition found by `EVCLUS`, and
-        "k-means++" random distant objects, as labelled seeds, one for each cluster. An
-        array of shape (n_clusters, n_features) holds centres, whose nearest objects
-        become the seeds; a vector of n_clusters integers holds the row numbers of the
-        seeds. Seeds count as labels at the beginning of the training only. Given ones
-        fix the numbers of the clusters.
-    empty_set : {"stress", "novelty"}, default="stress"
-        What the reported mass on ∅ stands for. "stress": what the minimisation has left
-        there, as in the articles. "novelty": being unlike all training objects, by the
-        distances to the nearest of them; the other masses are normalised and share the
-        rest. A novelty detector, if there is one, gives the score instead.
+        which then count as labels of weight ν = 0.1, also in ``loss_``; with labels or
+        pairs given it is "random", the random weights of the paper. "peaks" takes
+        belief peaks, "evclus" the objects of maximal plausibility in a partition found
+        by `EVCLUS`, and "k-means++" random distant objects, as labelled seeds, one for
+        each cluster. An array of shape (n_clusters, n_features) holds centres, whose
+        nearest objects become the seeds; a vector of n_clusters integers holds the row
+        numbers of the seeds. Seeds count as labels at the beginning of the training
+        only. Given ones fix the numbers of the clusters.
+    empty_set : {"novelty", "stress"}, default="novelty"
+        What the reported mass on ∅ stands for. "novelty": being unlike all training
+        objects, by the distances to the nearest of them, for which the model keeps at
+        most 2000 of them; the other masses are normalised and share the rest. A novelty
+        detector, if there is one, gives the score instead. "stress": what the
+        minimisation has left there, as in the articles. `loss_`, `stress_` and `score`
+        always belong to the masses of the minimisation.
     outlier_rate : float, default=0.01
         Share of ordinary objects that may be called outliers, with
         ``empty_set="novelty"``; see `outlier_p_values`.
@@ -154,8 +158,9 @@ default="random"
         Numbers used in training; "auto" is float32 for "adam" and "rmsprop" and float64
         otherwise. Prediction is always in float64.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5 for full-batch solvers
-        and 1 otherwise.
+        Number of starts, of which the best is kept; "auto" is 3 for full-batch solvers
+        with ``init="auto"``, 5 with other starts, and 1 for "adam" and "rmsprop", with
+        ``init="auto"`` the best of three short ones.
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".
     tol : float, default=1e-4
@@ -256,8 +261,8 @@ default="random"
         novelty_detector: Any = None,
         novelty_link: str = "reference",
         weight_decay: float = 0.0,
-        init: str | ArrayLike = "random",
-        empty_set: str = "stress",
+        init: str | ArrayLike = "auto",
+        empty_set: str = "novelty",
         outlier_rate: float = 0.01,
         solver: str = "auto",
         learning_rate_init: float | str = "auto",
@@ -528,6 +533,12 @@ default="random"
                 f"shape {got}"
             )
         return validate_data(self, X, reset=reset, **options)
+
+    @classmethod
+    def _brought_up(
+        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
+    ) -> dict[str, Any]:
+        return earlier_parameters(parameters, form)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

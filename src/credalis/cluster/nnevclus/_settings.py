@@ -74,6 +74,9 @@ _MAX_FULL_BATCH = 1000
 # Starts of a full-batch solver: those from hard clusters differ little.
 _N_INIT_RANDOM = 5
 _N_INIT_SEEDED = 3
+# A mini-batch solver has one, the best of so many that are trained this share of it.
+_N_TRIES = 3
+_TRY_SHARE = 0.1
 _BATCH_SIZE = 200
 
 # First learning rates. Blocks of a file only refine what a sample has found; a stream
@@ -112,6 +115,8 @@ class Settings:
         The first one.
     max_iter : int
         Iterations, epochs or passes.
+    n_tries : int
+        Short trainings of a start, of which the best goes on.
     previous : TrainedWeights or None
         What to start from, with warm_start.
     """
@@ -142,6 +147,7 @@ class Settings:
     max_iter: int
     dtype: type
     n_init: int
+    n_tries: int
     previous: TrainedWeights | None
 
     @classmethod
@@ -175,8 +181,11 @@ class Settings:
         previous = None
         if parameters["warm_start"] and hasattr(estimator, "weights_"):
             previous = TrainedWeights.of(estimator)
-        n_init = parameters["n_init"]
+        n_init, n_tries = parameters["n_init"], 1
         if isinstance(n_init, str):
+            is_new = previous is None and parameters["module"] is None
+            if is_auto and is_new and not is_full:
+                n_tries = _N_TRIES
             has_starts = is_full and previous is None
             few, many = _N_INIT_SEEDED, _N_INIT_RANDOM
             n_init = (few if is_auto else many) if has_starts else 1
@@ -189,6 +198,7 @@ class Settings:
             "max_iter": int(max_iter),
             "dtype": np.dtype(dtype).type,
             "n_init": n_init,
+            "n_tries": n_tries,
             "previous": previous,
             "init": init,
         }
@@ -217,6 +227,10 @@ class Settings:
             return replace(self, max_iter=min(self.max_iter, _SEED_ITERATIONS))
         n_epochs = round(_SEED_SHARE * self.max_iter)
         return replace(self, max_iter=max(1, n_epochs))
+
+    def tried(self) -> Settings:
+        """The same with as few epochs as it takes to compare starts."""
+        return replace(self, max_iter=max(1, round(_TRY_SHARE * self.max_iter)))
 
 
 def check_mode(estimator: NNEVCLUS, mode: str) -> None:

@@ -217,7 +217,8 @@ def prepare(
         )
     is_auto = isinstance(init, str) and init == "auto"
     is_informed = information.has_labels or information.has_constraints
-    starts_from_clusters = is_auto and not is_informed and seeds is None
+    is_new = seeds is None and settings.previous is None
+    starts_from_clusters = is_auto and not is_informed and is_new
     clusters = None
     if starts_from_clusters or takes_contrast(settings):
         clusters = hard_clusters(geometry, settings.n_clusters, rng)
@@ -341,16 +342,49 @@ def solve(
         weights = previous.network.trained_weights.extended(focal_sets)
         hidden = weights.hidden_sizes
     network = network_for(settings, problem.space, focal_sets, hidden)
-    start = network.initial_parameters(rng)
     if weights is not None:
-        start = weights.put_into(network, start)
+        start = weights.put_into(network, network.initial_parameters(rng))
     else:
-        first = _first_phase(network, start, problem, focal_sets, rng)
-        if first is not None:
-            if first.interrupted:
-                return _solution(network, problem, focal_sets, first)
-            start = first.state
+        first = _best_try(network, problem, focal_sets, rng)
+        if first.interrupted:
+            return _solution(network, problem, focal_sets, first)
+        start = first.state
     return train_to_end(network, start, problem, focal_sets, rng, report)
+
+
+def _best_try(
+    network: Any,
+    problem: NetworkProblem,
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+) -> GradientTrace:
+    """Where the training proper begins: the best of some short ones, if there are."""
+    best: GradientTrace | None = None
+    for _ in range(problem.settings.n_tries):
+        start = network.initial_parameters(rng)
+        trace = _first_phase(network, start, problem, focal_sets, rng)
+        if trace is None:
+            trace = GradientTrace(start, np.empty(0), True)
+        if problem.settings.n_tries == 1 or trace.interrupted:
+            return trace
+        data, validation = problem.training_data(
+            focal_sets, problem.anchored_information
+        )
+        trace = train_in_memory(
+            network,
+            trace.state,
+            data,
+            validation,
+            problem.settings.tried(),
+            rng,
+            say_nothing,
+        )
+        if trace.interrupted:
+            return trace
+        if best is None or trace.loss < best.loss:
+            best = trace
+    assert best is not None
+    return best
 
 
 def train_to_end(

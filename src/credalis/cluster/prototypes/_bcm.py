@@ -51,24 +51,36 @@ default="auto"
     alpha : float, default=1.0
         Exponent of the cardinality: the larger, the less mass on large sets. 0 leaves
         the cardinality out.
-    beta : float, default=2.0
+    beta : float or "auto", default="auto"
         Exponent of the masses, > 1: the larger, the less certain the result. Too large
         a value for the data makes all prototypes coincide, which is warned about.
+        "auto" is the published 2 in up to two dimensions and about 1 + 2/d in d; see
+        `beta_`.
     gamma : float, default=1.0
         Weight of the distances between the prototypes.
     delta : float or "auto", default="auto"
         Distance to noise: an object farther than this from all prototypes is rather an
         outlier. "auto" takes as delta² the 0.95 quantile of the squared distances to
-        the nearest of the k-means centres of the objects that are not isolated.
-    init : "k-means++", "peaks" or array-like of shape (n_clusters, n_features), \
-default="k-means++"
-        Initial prototypes. "k-means++" draws them from the objects that are not far
-        from all others; "peaks" takes the belief peaks (`credalis.peaks`) of the data,
-        or of 10 000 evenly spread rows. Given ones also fix the numbers of the
-        clusters.
+        the nearest of the centres that k-means finds.
+    empty_set : {"auto", "noise", "novelty"}, default="auto"
+        What the reported mass on ∅ stands for. "noise": being farther than delta from
+        all prototypes, as published. "novelty": being unlike all training objects, by
+        the distances to the nearest of them; the other masses are normalised and share
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
+    init : "k-means", "k-means++", "peaks" or array-like of shape \
+(n_clusters, n_features), default="k-means"
+        Initial prototypes. "k-means" takes the centres that k-means finds, "k-means++"
+        draws them from the objects that are not far from all others, "peaks" takes the
+        belief peaks (`credalis.peaks`) of the data, or of 10 000 evenly spread rows.
+        Given ones also fix the numbers of the clusters.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5, or 1 for a start that
-        does not depend on chance.
+        Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
+        the same.
     max_iter : int, default=500
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -93,12 +105,17 @@ default="k-means++"
         Matrices S_k of the adaptive metric.
     transformer_ : object or None
         The fitted transformer.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(2, 1 + 2 s), where 1/s is
+        the effective dimension of the clusters that k-means finds, or of the data if
+        that is larger: s is the mean squared cosine of the angles between deviations
+        from the centres. With an adaptive metric 1/s is the number of dimensions.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
         Focal sets that were used.
     loss_ : float
-        J of `partition_` and `centers_`.
+        J of `centers_` and the masses that belong to them, with ∅ as noise.
     history_ : array of shape (n_iter_,)
         J at each iteration, with the masses that fit the prototypes best.
     n_iter_ : int
@@ -140,7 +157,6 @@ default="k-means++"
 
     _words = "objects were compared with the centres of clusters"
     _is_for_many_rows = True
-    _collapse_advice = "Lower beta, it is {beta:g}, or gamma, it is {gamma:g}"
 
     def __init__(
         self,
@@ -149,10 +165,12 @@ default="k-means++"
         focal_sets: str | FocalSets = "auto",
         metric: str | Transformer = "euclidean",
         alpha: float = 1.0,
-        beta: float = 2.0,
+        beta: float | str = "auto",
         gamma: float = 1.0,
         delta: float | str = "auto",
-        init: str | ArrayLike = "k-means++",
+        empty_set: str = "auto",
+        outlier_rate: float = 0.01,
+        init: str | ArrayLike = "k-means",
         n_init: int | str = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
@@ -167,6 +185,8 @@ default="k-means++"
         self.beta = beta
         self.gamma = gamma
         self.delta = delta
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -178,7 +198,6 @@ default="k-means++"
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, at_least=0)
-        check_number("beta", self.beta, above=1)
         check_number("gamma", self.gamma, at_least=0)
 
     def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> bool:
@@ -187,8 +206,10 @@ default="k-means++"
         )
         return super()._check_solution(problem, solution)
 
-    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
-        return bcm_model(focal_sets, self.alpha, self.gamma, self.beta, delta)
+    def _model(
+        self, focal_sets: FocalSets, beta: float, delta: float
+    ) -> PrototypeModel:
+        return bcm_model(focal_sets, self.alpha, self.gamma, beta, delta)
 
 
 def bcm_model(

@@ -53,6 +53,7 @@ def start_blocks(
     centers, metrics = fitted["centers_"], fitted["metrics_"]
     return {
         "focal_sets": outcome.focal_sets,
+        "beta": fitted["beta_"],
         "delta": fitted["delta_"],
         "transformer": fitted["transformer_"],
         "sample": sample,
@@ -68,9 +69,9 @@ def train_blocks(
     checkpoint: Checkpoint | None,
 ) -> Outcome:
     """Iterations, each a pass over the source, until the loss stands still."""
-    state = _without_model(state)
+    state = _as_now(state, estimator)
     focal_sets, transformer = state["focal_sets"], state["transformer"]
-    model = estimator._model(focal_sets, state["delta"])
+    model = estimator._model(focal_sets, state["beta"], state["delta"])
     sample = transformed(transformer, state["sample"])
     before = list(state["losses"])
     losses: list[float] = []
@@ -133,18 +134,20 @@ def _stored(step: PrototypeStep) -> dict[str, Any]:
     return {name: getattr(step, name) for name in _STORED}
 
 
-def _without_model(state: dict[str, Any]) -> dict[str, Any]:
+def _as_now(state: dict[str, Any], estimator: PrototypeClusterer) -> dict[str, Any]:
     """The state of a checkpoint that an earlier version has written, as it is now.
 
-    It held an estimator that had been fitted to the sample.
+    It held an estimator that had been fitted to the sample, or did not know β, which
+    could only be the parameter.
     """
     if "model" not in state:
-        return state
+        return {"beta": estimator.beta, **state}
     rest = {name: value for name, value in state.items() if name != "model"}
     fitted = state["model"]
     return {
         **rest,
         "focal_sets": fitted.focal_sets_,
+        "beta": fitted.beta_,
         "delta": fitted.delta_,
         "transformer": fitted.transformer_,
     }

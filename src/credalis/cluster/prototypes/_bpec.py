@@ -2,13 +2,25 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 
 from credalis._checks import check_number
+from credalis._warnings import warn_user
 from credalis.belief import FocalSets
+from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._peaks import belief_peaks
 from credalis.cluster._inputs._side_information import Transformer
-from credalis.cluster.prototypes._clusterer import PrototypeClusterer
+from credalis.cluster.prototypes._clusterer import (
+    PrototypeClusterer,
+    PrototypeProblem,
+)
 from credalis.objectives import PrototypeModel, ecm_model
+
+# In so many dimensions it is looked whether peaks are centres: in fewer, a peak away
+# from the mean may well be right for a cluster that is not round. Then no more than
+# this share of the objects should change cluster if the peaks were at the means.
+_MANY_DIMENSIONS = 10
+_LARGEST_UNSETTLED = 0.1
 
 
 class BPEC(PrototypeClusterer):
@@ -46,12 +58,25 @@ default="auto"
         its space.
     alpha : float, default=1.0
         Exponent of the cardinality: the larger, the less mass on large sets.
-    beta : float, default=2.0
-        Exponent of the masses, > 1: the larger, the less certain the result.
+    beta : float or "auto", default="auto"
+        Exponent of the masses, > 1: the larger, the less certain the result. Too large
+        a value for the data makes all prototypes coincide, which is warned about.
+        "auto" is the published 2 in up to two dimensions and about 1 + 2/d in d; see
+        `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise: an object farther than this from all prototypes is rather an
         outlier. "auto" takes as delta² the 0.95 quantile of the squared distances to
-        the nearest of the k-means centres of the objects that are not isolated.
+        the nearest of the centres that k-means finds.
+    empty_set : {"auto", "noise", "novelty"}, default="auto"
+        What the reported mass on ∅ stands for. "noise": being farther than delta from
+        all prototypes, as published. "novelty": being unlike all training objects, by
+        the distances to the nearest of them; the other masses are normalised and share
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     init : "peaks" or array-like of shape (n_clusters, n_features), default="peaks"
         Prototypes, which stay where they are. "peaks" takes the most important objects
         of the δ-Bel graph of the data, or of 10 000 evenly spread rows. Given ones, for
@@ -86,12 +111,17 @@ default="auto"
         Matrices S_k of the adaptive metric.
     transformer_ : object or None
         The fitted transformer.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(2, 1 + 2 s), where 1/s is
+        the effective dimension of the clusters that k-means finds, or of the data if
+        that is larger: s is the mean squared cosine of the angles between deviations
+        from the centres. With an adaptive metric 1/s is the number of dimensions.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
         Focal sets that were used.
     loss_ : float
-        J of `partition_` and `centers_`.
+        J of `centers_` and the masses that belong to them, with ∅ as noise.
     history_ : array of shape (n_iter_,)
         J at each iteration, with the masses that fit the prototypes best.
     n_iter_ : int
@@ -117,7 +147,6 @@ default="auto"
     """
 
     _words = "centres with many near neighbours were found first, then their clusters"
-    _collapse_advice = "Give other prototypes, or another n_neighbors"
     _inits = ("peaks",)
     _moves_centers = False
 
@@ -128,8 +157,10 @@ default="auto"
         focal_sets: str | FocalSets = "auto",
         metric: str | Transformer = "adaptive",
         alpha: float = 1.0,
-        beta: float = 2.0,
+        beta: float | str = "auto",
         delta: float | str = "auto",
+        empty_set: str = "auto",
+        outlier_rate: float = 0.01,
         init: str | ArrayLike = "peaks",
         n_neighbors: int | str = "auto",
         quantile: float | None = 0.9,
@@ -146,6 +177,8 @@ default="auto"
         self.alpha = alpha
         self.beta = beta
         self.delta = delta
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.init = init
         self.n_neighbors = n_neighbors
         self.quantile = quantile
@@ -159,12 +192,44 @@ default="auto"
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, at_least=0)
-        check_number("beta", self.beta, above=1)
+
+    @property
+    def _collapse_advice(self) -> str:
+        return "Give other prototypes, or another n_neighbors"
 
     def _peaks(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
         return belief_peaks(
             X, self.n_clusters, n_neighbors=self.n_neighbors, quantile=self.quantile
         )
 
-    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
-        return ecm_model(focal_sets, self.alpha, self.beta, delta)
+    def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> bool:
+        is_collapsed = super()._check_solution(problem, solution)
+        X, n_features = problem.X, problem.X.shape[1]
+        if not isinstance(self.init, str) or n_features < _MANY_DIMENSIONS:
+            return is_collapsed
+        share = share_unsettled(X, self.centers_)
+        if share > _LARGEST_UNSETTLED:
+            warn_user(
+                "the belief peaks, which are objects, are far from the centres of "
+                f"their clusters in {n_features} dimensions: {share:.0%} of the "
+                "objects would change cluster if they moved there. ECM(init='peaks') "
+                "lets them move",
+                UserWarning,
+            )
+        return is_collapsed
+
+    def _model(
+        self, focal_sets: FocalSets, beta: float, delta: float
+    ) -> PrototypeModel:
+        return ecm_model(focal_sets, self.alpha, beta, delta)
+
+
+def share_unsettled(X: NDArray[np.float64], prototypes: NDArray[np.float64]) -> float:
+    """Share of objects that change cluster if prototypes move to the means of theirs.
+
+    Clusters are those of the nearest prototypes.
+    """
+    labels = cdist(X, prototypes).argmin(axis=1)
+    members = labels == np.arange(len(prototypes))[:, None]
+    means = members @ X / np.maximum(members.sum(axis=1, keepdims=True), 1)
+    return float((cdist(X, means).argmin(axis=1) != labels).mean())

@@ -83,7 +83,17 @@ default="auto"
     delta : float or "auto", default="auto"
         Distance to noise: an object farther than this from all prototypes is rather an
         outlier. "auto" takes as delta² the 0.95 quantile of the squared distances to
-        the nearest of the k-means centres of the objects that are not isolated.
+        the nearest of the centres that k-means finds.
+    empty_set : {"auto", "noise", "novelty"}, default="auto"
+        What the reported mass on ∅ stands for. "noise": being farther than delta from
+        all prototypes, as published. "novelty": being unlike all training objects, by
+        the distances to the nearest of them; the other masses are normalised and share
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     constraint_weight : float, default=0.5
         ξ, at least 0 and below 1.
     penalty : {"symmetric", "paper", "reference"}, default="symmetric"
@@ -97,15 +107,15 @@ default="auto"
         - "reference": as in the published program, P = 1 - Σ_k m_i({k}) m_j({k}) and
           R = Pl(s), with ξ/|ML| and ξ/|CL| as factors of the two sums, and one more
           term, Σ_ML (m_i∅ + m_j∅).
-    init : "k-means++", "peaks" or array-like of shape (n_clusters, n_features), \
-default="k-means++"
-        Initial prototypes. "k-means++" draws them from the objects that are not far
-        from all others; "peaks" takes the belief peaks (`credalis.peaks`) of the data,
-        or of 10 000 evenly spread rows. Given ones also fix the numbers of the
-        clusters.
+    init : "k-means", "k-means++", "peaks" or array-like of shape \
+(n_clusters, n_features), default="k-means"
+        Initial prototypes. "k-means" takes the centres that k-means finds, "k-means++"
+        draws them from the objects that are not far from all others, "peaks" takes the
+        belief peaks (`credalis.peaks`) of the data, or of 10 000 evenly spread rows.
+        Given ones also fix the numbers of the clusters.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5, or 1 for a start that
-        does not depend on chance.
+        Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
+        the same.
     max_iter : int, default=500
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -132,12 +142,14 @@ default="k-means++"
         Row numbers of the objects of the pairs.
     transformer_ : object or None
         The fitted transformer.
+    beta_ : float
+        Exponent of the masses, 2.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
         Focal sets that were used.
     loss_ : float
-        J of `partition_` and `centers_`.
+        J of `centers_` and the masses that belong to them, with ∅ as noise.
     history_ : array of shape (n_iter_,)
         J at each iteration, with the masses that fit the prototypes best.
     n_iter_ : int
@@ -172,7 +184,6 @@ default="k-means++"
     """
 
     _words = "objects were compared with centres, respecting what is known about pairs"
-    _collapse_advice = "Raise alpha, it is {alpha:g}, or use fewer focal sets"
     _uses_pairs = True
     _needs_side_information = True
 
@@ -184,9 +195,11 @@ default="k-means++"
         metric: str | Transformer = "euclidean",
         alpha: float = 1.0,
         delta: float | str = "auto",
+        empty_set: str = "auto",
+        outlier_rate: float = 0.01,
         constraint_weight: float = 0.5,
         penalty: str = "symmetric",
-        init: str | ArrayLike = "k-means++",
+        init: str | ArrayLike = "k-means",
         n_init: int | str = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
@@ -199,6 +212,8 @@ default="k-means++"
         self.metric = metric
         self.alpha = alpha
         self.delta = delta
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.constraint_weight = constraint_weight
         self.penalty = penalty
         self.init = init
@@ -256,8 +271,10 @@ default="k-means++"
                 f"constraint_weight must be below 1, got {self.constraint_weight!r}"
             )
 
-    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
-        return ecm_model(focal_sets, self.alpha, 2.0, delta)
+    def _model(
+        self, focal_sets: FocalSets, beta: float, delta: float
+    ) -> PrototypeModel:
+        return ecm_model(focal_sets, self.alpha, beta, delta)
 
     def _mass_update(
         self, problem: PrototypeProblem, model: PrototypeModel

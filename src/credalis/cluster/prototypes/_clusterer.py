@@ -15,17 +15,16 @@ from credalis._checks import (
     check_finite,
     check_numbers,
     check_spread,
-    check_squarable,
     shown,
 )
 from credalis._progress import Report
 from credalis.belief import FocalSets
-from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
+from credalis.cluster._framework._noise import NoiseClusterer
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._framework._warnings import warn_of_collapse
 from credalis.cluster._inputs._peaks import belief_peaks
-from credalis.cluster._inputs._scale import robust_scale
+from credalis.cluster._inputs._scale import MAX_SAMPLE, Scale, robust_scale
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,
@@ -39,7 +38,9 @@ from credalis.objectives import (
     PrototypeModel,
     PrototypeMoments,
     SetPrototypes,
+    automatic_exponent,
     cluster_scatters,
+    mean_squared_cosine,
     prototype_masses,
     prototype_moments,
     set_prototypes,
@@ -60,10 +61,10 @@ class PrototypeProblem:
     ----------
     X : array of shape (n_samples, n_features)
         Data, in the space of the transformer if there is one.
-    delta : float
-        Distance to noise.
+    beta, delta : float
+        Exponent of the masses, and distance to noise.
     start : array of shape (n_clusters, n_features) or None
-        Prototypes that do not depend on chance.
+        Prototypes that all starts have in common.
     candidates : array or None
         Objects from which random prototypes are drawn.
     space : MetricSpace or None
@@ -75,6 +76,7 @@ class PrototypeProblem:
     """
 
     X: Array
+    beta: float
     delta: float
     start: Array | None
     candidates: Array | None
@@ -105,30 +107,29 @@ MassUpdate = Callable[
 ]
 
 
-class PrototypeClusterer(BaseCredalClusterer):
+class PrototypeClusterer(NoiseClusterer):
     """Base of the methods that have a prototype for each cluster.
 
     A subclass says what its distances are (`_model`).
     """
 
-    _outlier_advice = "increase delta"
-    _inits: ClassVar[tuple[str, ...]] = ("k-means++", "peaks")
+    _inits: ClassVar[tuple[str, ...]] = ("k-means", "k-means++", "peaks")
     _moves_centers: ClassVar[bool] = True
 
     n_clusters: int
     metric: str | Transformer
-    delta: float | str
     init: str | ArrayLike
     max_iter: int
     tol: float
 
     centers_: Array
     metrics_: Array | None
-    delta_: float
     transformer_: Transformer | None
 
     @abstractmethod
-    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
+    def _model(
+        self, focal_sets: FocalSets, beta: float, delta: float
+    ) -> PrototypeModel:
         """What is minimised."""
 
     def fit(
@@ -172,10 +173,6 @@ class PrototypeClusterer(BaseCredalClusterer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.delta, str):
-            check_squarable("delta", self.delta)
-        else:
-            check_choice("delta", self.delta, ("auto",))
         if isinstance(self.init, str):
             check_choice("init", self.init, self._inits)
         is_transformer = hasattr(self.metric, "transform")
@@ -212,22 +209,33 @@ class PrototypeClusterer(BaseCredalClusterer):
             transformer = fit_transformer(self.metric, X, rng, information)
         Z = transformed(transformer, X)
         check_spread("X", Z)
-        start = self._fixed_start(X, Z, transformer)
-        delta, candidates = self.delta, None
-        if start is None or isinstance(delta, str):
-            scale = robust_scale(Z, self.n_clusters, rng)
-            candidates = Z[scale.is_near]
-            delta = scale.distance if isinstance(delta, str) else delta
         if isinstance(self.metric, str) and self.metric == "adaptive":
             space = MetricSpace.of(Z)
+        start = self._fixed_start(X, Z, transformer)
+        beta, delta, candidates = self.beta, self.delta, None
+        if start is None or isinstance(beta, str) or isinstance(delta, str):
+            scale = robust_scale(Z, self.n_clusters, rng)
+            candidates = Z[scale.is_near]
+            if start is None and self.init == "k-means":
+                start = scale.centers
+            beta = _exponent(Z, scale, space) if isinstance(beta, str) else beta
+            if isinstance(delta, str):
+                delta = self._delta_factor * scale.distance
         return PrototypeProblem(
-            Z, float(delta), start, candidates, space, transformer, information
+            Z,
+            float(beta),
+            float(delta),
+            start,
+            candidates,
+            space,
+            transformer,
+            information,
         )
 
     def _fixed_start(
         self, X: Array, Z: Array, transformer: Transformer | None
     ) -> Array | None:
-        """Prototypes that do not depend on chance, None if the start is random."""
+        """Prototypes at peaks or given ones, None for those that k-means finds."""
         if isinstance(self.init, str):
             return Z[self._peaks(Z)] if self.init == "peaks" else None
         centers = check_numbers("init", self.init)
@@ -251,7 +259,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         previous: Solution | None,
         report: Report,
     ) -> Solution:
-        model = self._model(focal_sets, problem.delta)
+        model = self._model(focal_sets, problem.beta, problem.delta)
         start, metrics = problem.start, None
         if previous is not None:
             start = previous.per_cluster["centers_"]
@@ -306,7 +314,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         """
         if not (self._moves_centers and solution.trace.converged):
             return False
-        model = self._model(self.focal_sets_, problem.delta)
+        model = self._model(self.focal_sets_, problem.beta, problem.delta)
         centers = np.empty_like(self.centers_)
         centers[:] = self.centers_.mean(axis=0)
         sums, _ = self._mass_update(problem, model)(
@@ -315,9 +323,31 @@ class PrototypeClusterer(BaseCredalClusterer):
         return sums.loss <= solution.trace.loss
 
     def _predict_masses(self, X: Array) -> Array:
-        model = self._model(self.focal_sets_, self.delta_)
+        model = self._model(self.focal_sets_, self.beta_, self.delta_)
         sets = set_prototypes(self.centers_, self.metrics_, model)
         return prototype_masses(transformed(self.transformer_, X), sets, model)
+
+    def _points(self, X: Array) -> tuple[Array, Any]:
+        points, metric = super()._points(X)
+        if self.metrics_ is None:
+            return points, metric
+        # So that the units of the columns do not count here, either.
+        return points * np.sqrt(np.diagonal(self.metrics_.mean(axis=0))), metric
+
+
+def _exponent(X: Array, scale: Scale, space: MetricSpace | None) -> float:
+    """The exponent of the masses that suits the dimension of the clusters.
+
+    With an adaptive metric, clusters are as wide in all directions in which the data
+    vary.
+    """
+    if space is not None:
+        return automatic_exponent(1 / max(space.directions.shape[1], 1))
+    # The first keeps the prototypes from one point, the second clusters from merging.
+    rows = X[:: -(-len(X) // MAX_SAMPLE)]
+    overall = mean_squared_cosine(rows - rows.mean(axis=0))
+    within = mean_squared_cosine(scale.deviations(rows))
+    return automatic_exponent(min(overall, within))
 
 
 def alternate(
@@ -367,7 +397,11 @@ def prototype_solution(
     """The masses of objects at the last prototypes, and fitted attributes."""
     centers, metrics = trace.state.centers, trace.state.metrics
     per_cluster = {"centers_": centers}
-    other = {"delta_": model.delta, "transformer_": transformer}
+    other = {
+        "beta_": model.beta,
+        "delta_": model.delta,
+        "transformer_": transformer,
+    }
     if metrics is None:
         other["metrics_"] = None
     else:

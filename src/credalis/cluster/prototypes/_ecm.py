@@ -48,22 +48,34 @@ default="auto"
         its space.
     alpha : float, default=1.0
         Exponent of the cardinality: the larger, the less mass on large sets.
-    beta : float, default=2.0
+    beta : float or "auto", default="auto"
         Exponent of the masses, > 1: the larger, the less certain the result. Too large
         a value for the data makes all prototypes coincide, which is warned about.
+        "auto" is the published 2 in up to two dimensions and about 1 + 2/d in d; see
+        `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise: an object farther than this from all prototypes is rather an
         outlier. "auto" takes as delta² the 0.95 quantile of the squared distances to
-        the nearest of the k-means centres of the objects that are not isolated.
-    init : "k-means++", "peaks" or array-like of shape (n_clusters, n_features), \
-default="k-means++"
-        Initial prototypes. "k-means++" draws them from the objects that are not far
-        from all others; "peaks" takes the belief peaks (`credalis.peaks`) of the data,
-        or of 10 000 evenly spread rows. Given ones also fix the numbers of the
-        clusters.
+        the nearest of the centres that k-means finds.
+    empty_set : {"auto", "noise", "novelty"}, default="auto"
+        What the reported mass on ∅ stands for. "noise": being farther than delta from
+        all prototypes, as published. "novelty": being unlike all training objects, by
+        the distances to the nearest of them; the other masses are normalised and share
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
+    init : "k-means", "k-means++", "peaks" or array-like of shape \
+(n_clusters, n_features), default="k-means"
+        Initial prototypes. "k-means" takes the centres that k-means finds, "k-means++"
+        draws them from the objects that are not far from all others, "peaks" takes the
+        belief peaks (`credalis.peaks`) of the data, or of 10 000 evenly spread rows.
+        Given ones also fix the numbers of the clusters.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5, or 1 for a start that
-        does not depend on chance.
+        Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
+        the same.
     max_iter : int, default=500
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -88,12 +100,17 @@ default="k-means++"
         Matrices S_k of the adaptive metric.
     transformer_ : object or None
         The fitted transformer.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(2, 1 + 2 s), where 1/s is
+        the effective dimension of the clusters that k-means finds, or of the data if
+        that is larger: s is the mean squared cosine of the angles between deviations
+        from the centres. With an adaptive metric 1/s is the number of dimensions.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
         Focal sets that were used.
     loss_ : float
-        J of `partition_` and `centers_`.
+        J of `centers_` and the masses that belong to them, with ∅ as noise.
     history_ : array of shape (n_iter_,)
         J at each iteration, with the masses that fit the prototypes best.
     n_iter_ : int
@@ -138,9 +155,11 @@ default="k-means++"
         focal_sets: str | FocalSets = "auto",
         metric: str | Transformer = "euclidean",
         alpha: float = 1.0,
-        beta: float = 2.0,
+        beta: float | str = "auto",
         delta: float | str = "auto",
-        init: str | ArrayLike = "k-means++",
+        empty_set: str = "auto",
+        outlier_rate: float = 0.01,
+        init: str | ArrayLike = "k-means",
         n_init: int | str = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
@@ -154,6 +173,8 @@ default="k-means++"
         self.alpha = alpha
         self.beta = beta
         self.delta = delta
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -210,7 +231,8 @@ default="k-means++"
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, at_least=0)
-        check_number("beta", self.beta, above=1)
 
-    def _model(self, focal_sets: FocalSets, delta: float) -> PrototypeModel:
-        return ecm_model(focal_sets, self.alpha, self.beta, delta)
+    def _model(
+        self, focal_sets: FocalSets, beta: float, delta: float
+    ) -> PrototypeModel:
+        return ecm_model(focal_sets, self.alpha, beta, delta)

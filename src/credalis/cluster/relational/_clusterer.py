@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
-from credalis._checks import check_choice, check_number, check_squarable
-from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis._checks import check_choice, check_number
+from credalis.cluster._framework._noise import NoiseClusterer
 from credalis.cluster._inputs._geometry import (
     Metric,
     attribute_geometry,
@@ -26,7 +26,12 @@ from credalis.cluster._inputs._medoids import (
 )
 from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.dissimilarity import check_dissimilarities
-from credalis.objectives import masses_from_costs, row_blocks
+from credalis.objectives import (
+    automatic_exponent,
+    masses_from_costs,
+    mean_squared_cosine_within,
+    row_blocks,
+)
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -49,10 +54,12 @@ class RelationalProblem:
         How they come from attributes.
     start : array or None
         Starting point that the user gave.
+    core : Core or None
+        Hard clusters; None if nothing depends on them.
     candidates : array of int
         Objects that may start a cluster.
-    delta : float
-        Distance to noise.
+    beta, delta : float
+        Exponent of the masses, and distance to noise.
     """
 
     matrix: Array
@@ -60,7 +67,9 @@ class RelationalProblem:
     metric: Metric
     transformer: Transformer | None
     start: NDArray[Any] | None
+    core: Core | None
     candidates: Indices
+    beta: float
     delta: float
 
     def fitted(self, rows: Indices) -> dict[str, Any]:
@@ -70,11 +79,12 @@ class RelationalProblem:
             "transformer_": self.transformer,
             "references_": rows,
             "reference_points_": None if self.points is None else self.points[rows],
+            "beta_": self.beta,
             "delta_": self.delta,
         }
 
 
-class RelationalClusterer(BaseCredalClusterer):
+class RelationalClusterer(NoiseClusterer):
     """Base of RECM, ECMdd and MECM: one matrix of dissimilarities, prototypes.
 
     A subclass says what a start does (`_solve`), what delta adapts to
@@ -82,15 +92,15 @@ class RelationalClusterer(BaseCredalClusterer):
     """
 
     _reads_dissimilarities = True
-    _outlier_advice = "increase delta"
-    _inits: ClassVar[tuple[str, ...]] = ("k-means++", "random")
+    # No automatic exponent is larger.
+    _largest_beta: ClassVar[float] = 2.0
+    # The first is found once for all starts.
+    _inits: ClassVar[tuple[str, ...]] = ("auto", "k-medoids", "k-means++", "random")
 
     n_clusters: int
     metric: Metric
     symmetrize: bool
     alpha: float
-    beta: float
-    delta: float | str
     init: str | ArrayLike
     max_iter: int
     tol: float
@@ -99,7 +109,6 @@ class RelationalClusterer(BaseCredalClusterer):
     transformer_: Transformer | None
     references_: Indices
     reference_points_: Array | None
-    delta_: float
 
     @property
     def _squares(self) -> bool:
@@ -111,8 +120,18 @@ class RelationalClusterer(BaseCredalClusterer):
         """Whether the dissimilarities in J count as squares of distances."""
         return False
 
+    @property
+    def _power(self) -> float:
+        """Power of the distances in J."""
+        return 2.0 if self._has_squares else 1.0
+
+    @property
+    def _delta_power(self) -> float:
+        """Power of δ in J."""
+        return 2.0
+
     @abstractmethod
-    def _automatic_delta(self, matrix: Array, core: Core) -> float:
+    def _automatic_delta(self, matrix: Array, core: Core, beta: float) -> float:
         """The distance to noise that suits the data."""
 
     @abstractmethod
@@ -125,11 +144,6 @@ class RelationalClusterer(BaseCredalClusterer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("alpha", self.alpha, at_least=0)
-        check_number("beta", self.beta, above=1)
-        if not isinstance(self.delta, str):
-            check_squarable("delta", self.delta)
-        else:
-            check_choice("delta", self.delta, ("auto",))
         if isinstance(self.init, str):
             check_choice("init", self.init, self._inits)
 
@@ -161,19 +175,52 @@ class RelationalClusterer(BaseCredalClusterer):
                 "X must have dissimilarities whose squares can be added, got values "
                 f"from {X.min():.3g} to {X.max():.3g}: scale the data"
             )
-        candidates, delta = np.arange(len(X)), self.delta
-        if isinstance(delta, str) or start is None:
-            core = core_of(matrix, self.n_clusters, rng)
+        core, candidates = None, np.arange(len(X))
+        beta, delta = self.beta, self.delta
+        if start is None or isinstance(beta, str) or isinstance(delta, str):
+            are_squared = self._has_squares
+            core = core_of(matrix, self.n_clusters, rng, are_squared=are_squared)
             candidates = objects_near(
                 matrix[core.medoids].min(axis=0),
                 self.n_clusters,
-                are_squared=self._has_squares,
+                are_squared=are_squared,
             )
+            if isinstance(beta, str):
+                beta = self._automatic_beta(matrix, core)
             if isinstance(delta, str):
-                delta = self._automatic_delta(matrix, core)
+                delta = self._automatic_delta(matrix, core, beta)
+                # A unit of mass costs δ to one power, and a distance to another.
+                delta *= self._delta_factor ** (self._power / self._delta_power)
         return RelationalProblem(
-            matrix, points, metric, transformer, start, candidates, float(delta)
+            matrix,
+            points,
+            metric,
+            transformer,
+            start,
+            core,
+            candidates,
+            float(beta),
+            float(delta),
         )
+
+    def _automatic_beta(self, matrix: Array, core: Core) -> float:
+        """The exponent of the masses that suits the dimension of the clusters."""
+        squares = matrix[np.ix_(core.objects, core.objects)]
+        if not self._has_squares:
+            squares = np.square(squares)
+        # The first keeps the prototypes from one point, the second clusters from
+        # merging.
+        everything = np.zeros(len(squares), dtype=np.intp)
+        overall = mean_squared_cosine_within(squares, everything, 1)
+        within = mean_squared_cosine_within(squares, core.labels, self.n_clusters)
+        share = min(overall, within)
+        return automatic_exponent(share, self._power, self._largest_beta)
+
+    def _n_starts(self, problem: RelationalProblem) -> int:
+        is_found = isinstance(self.init, str) and self.init == self._inits[0]
+        if isinstance(self.n_init, str) and is_found:
+            return 1
+        return super()._n_starts(problem)
 
     def _check_init(self, n_samples: int) -> NDArray[Any]:
         """The starting point the user gives: row numbers of objects."""
@@ -185,6 +232,9 @@ class RelationalClusterer(BaseCredalClusterer):
             return problem.start
         if self.init == "random":
             return rng.choice(problem.candidates, self.n_clusters, replace=False)
+        if self.init == "auto":
+            assert problem.core is not None
+            return problem.core.medoids
         seeds = draw_seeds(problem.matrix, self.n_clusters, problem.candidates, rng)
         if self.init == "k-medoids":
             return settled_medoids(problem.matrix, seeds)
@@ -199,7 +249,7 @@ class RelationalClusterer(BaseCredalClusterer):
             with np.errstate(over="ignore"):
                 values = np.minimum(self._to_references(X[rows]), _FARTHEST)
                 costs = self._costs(values.T)
-            masses[rows] = masses_from_costs(costs, self.beta).T
+            masses[rows] = masses_from_costs(costs, self.beta_).T
         return masses
 
     def _to_references(self, X: Array) -> Array:

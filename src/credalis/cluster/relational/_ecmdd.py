@@ -84,14 +84,25 @@ default="auto"
         refusing it. `predict` and ``partition_`` use the rows as they are given.
     alpha : float, default=2.0
         Exponent of the cardinality: the larger, the less mass on large sets.
-    beta : float, default=1.2
-        Exponent of the masses, > 1: the larger, the less certain the result. Published
-        experiments took 2 for beta and psi; with weighted prototypes all clusters then
-        get the same weights on most data, which is warned about.
+    beta : float or "auto", default="auto"
+        Exponent of the masses, > 1: the larger, the less certain the result. Too large
+        a value for the data makes all prototypes coincide, which is warned about.
+        "auto" is about 1 + q/d in d dimensions, if J has the power q of the
+        dissimilarities; see `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise. "auto" takes as cost of noise the 0.95 quantile of the
         dissimilarities to the nearest prototype of hard clusters of the objects that
         are not isolated.
+    empty_set : {"auto", "noise", "novelty"}, default="auto"
+        What the reported mass on ∅ stands for. "noise": being farther than delta from
+        all prototypes, as published. "novelty": being unlike all training objects, by
+        the distances to the nearest of them; the other masses are normalised and share
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     delta_exponent : {1, 2}, default=2
         Whether a unit of mass on ∅ costs δ² or δ.
     eta, gamma : float, default=1.0
@@ -101,14 +112,15 @@ default="auto"
         ψ > 1, for ``prototypes="weighted"``: the larger, the more objects count.
     xi, zeta : float, default=5.0 and 0.0
         ξ and ζ, for ``prototypes="weighted"``.
-    init : {"k-medoids", "k-means++", "random"} or array-like of int, \
-default="k-medoids"
-        Objects to start from: medoids of hard clusters, which are found from distant
-        objects; distant objects; any objects; or given row numbers, n_clusters of them,
-        which also fix the numbers of the clusters.
+    init : {"auto", "k-medoids", "k-means++", "random"} or array-like of int, \
+default="auto"
+        Objects to start from. "auto" takes the medoids of the best hard clusters that
+        are found, "k-medoids" those of hard clusters found from distant objects,
+        "k-means++" distant objects, "random" any objects. Given row numbers, n_clusters
+        of them, also fix the numbers of the clusters.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5, or 1 for a start that
-        does not depend on chance.
+        Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
+        the same.
     max_iter : int, default=200
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -134,6 +146,10 @@ default="k-medoids"
         ``prototypes="single"``.
     weights_ : array of shape (n_clusters, n_samples)
         Weights of the objects, with ``prototypes="weighted"``; rows sum to 1.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(1.2, 1 + s), where 1/s
+        is the effective dimension of hard clusters, or of the data if that is larger:
+        s is the mean squared cosine of the angles between deviations from the centres.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
@@ -167,7 +183,9 @@ default="k-medoids"
 
     _words = "objects were compared with objects that represent the clusters"
     _variants: ClassVar = {"sECMdd": {}, "wECMdd": {"prototypes": "weighted"}}
-    _inits = ("k-medoids", "k-means++", "random")
+
+    # Above, weights of prototypes are the same in all clusters on most data.
+    _largest_beta = 1.2
 
     medoids_: NDArray[np.intp]
     set_medoids_: NDArray[np.intp]
@@ -182,15 +200,17 @@ default="k-medoids"
         metric: Metric = "euclidean",
         symmetrize: bool = False,
         alpha: float = 2.0,
-        beta: float = 1.2,
+        beta: float | str = "auto",
         delta: float | str = "auto",
+        empty_set: str = "auto",
+        outlier_rate: float = 0.01,
         delta_exponent: int = 2,
         eta: float = 1.0,
         gamma: float = 1.0,
         psi: float = 1.2,
         xi: float = 5.0,
         zeta: float = 0.0,
-        init: str | ArrayLike = "k-medoids",
+        init: str | ArrayLike = "auto",
         n_init: int | str = "auto",
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -206,6 +226,8 @@ default="k-medoids"
         self.alpha = alpha
         self.beta = beta
         self.delta = delta
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.delta_exponent = delta_exponent
         self.eta = eta
         self.gamma = gamma
@@ -234,16 +256,19 @@ default="k-medoids"
             )
 
     @property
-    def _descent(self) -> MedoidDescent:
+    def _delta_power(self) -> float:
+        return float(self.delta_exponent)
+
+    def _descent(self, beta: float) -> MedoidDescent:
         prototypes: MedoidPrototypes = SingleMedoids(self.eta, self.gamma)
         if self.prototypes == "weighted":
             prototypes = WeightedMedoids(self.psi, self.xi, self.zeta)
-        return MedoidDescent(
-            prototypes, self.alpha, self.beta, float(self.delta_exponent)
-        )
+        return MedoidDescent(prototypes, self.alpha, beta, float(self.delta_exponent))
 
-    def _automatic_delta(self, matrix: NDArray[np.float64], core: Core) -> float:
-        return self._descent.automatic_delta(matrix, core)
+    def _automatic_delta(
+        self, matrix: NDArray[np.float64], core: Core, beta: float
+    ) -> float:
+        return self._descent(beta).automatic_delta(matrix, core)
 
     def _solve(
         self,
@@ -254,7 +279,7 @@ default="k-medoids"
         previous: Solution | None,
         report: Report,
     ) -> Solution:
-        return self._descent.solve(
+        return self._descent(problem.beta).solve(
             problem,
             focal_sets,
             self._seeds(problem, rng) if previous is None else previous,
@@ -270,10 +295,12 @@ default="k-medoids"
                 "the weights of sets of clusters could not be confirmed from the "
                 "literature, see xi and zeta",
             )
-        return warn_of_collapse(self, *self._descent.separation(problem, solution))
+        return warn_of_collapse(
+            self, *self._descent(problem.beta).separation(problem, solution)
+        )
 
     def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        descent, focal_sets = self._descent, self.focal_sets_
+        descent, focal_sets = self._descent(self.beta_), self.focal_sets_
         if self.prototypes == "weighted":
             distances = descent.prototypes.distances(values, self.weights_, focal_sets)
         else:

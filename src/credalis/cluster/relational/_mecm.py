@@ -73,11 +73,24 @@ default="auto"
         refusing it. `predict` and ``partition_`` use the rows as they are given.
     alpha : float, default=1.0
         Exponent of the cardinality: the larger, the less mass on large sets.
-    beta : float, default=2.0
-        Exponent of the masses, > 1: the larger, the less certain the result.
+    beta : float or "auto", default="auto"
+        Exponent of the masses, > 1: the larger, the less certain the result. Too large
+        a value for the data makes all prototypes coincide, which is warned about.
+        "auto" is about 1 + q/d in d dimensions, if J has the power q of the
+        dissimilarities; see `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise. "auto" takes as delta² the 0.95 quantile of d_ik^q to the
         nearest medoid of hard clusters of the objects that are not isolated.
+    empty_set : {"auto", "noise", "novelty"}, default="auto"
+        What the reported mass on ∅ stands for. "noise": being farther than delta from
+        all prototypes, as published. "novelty": being unlike all training objects, by
+        the distances to the nearest of them; the other masses are normalised and share
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
     gamma, eta : float, default=0.5 and 1.0
         γ and η.
     power : {1, 2}, default=1
@@ -88,14 +101,15 @@ default="auto"
     update_terms : {"all", "single"}, default="all"
         A prototype minimises all terms of J that depend on it, or those of its cluster
         alone, which takes less time.
-    init : {"k-medoids", "k-means++", "random"} or array-like of int, \
-default="k-medoids"
-        Objects to start from: medoids of hard clusters, which are found from distant
-        objects; distant objects; any objects; or given row numbers, n_clusters of them,
-        which also fix the numbers of the clusters.
+    init : {"auto", "k-medoids", "k-means++", "random"} or array-like of int, \
+default="auto"
+        Objects to start from. "auto" takes the medoids of the best hard clusters that
+        are found, "k-medoids" those of hard clusters found from distant objects,
+        "k-means++" distant objects, "random" any objects. Given row numbers, n_clusters
+        of them, also fix the numbers of the clusters.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5, or 1 for a start that
-        does not depend on chance.
+        Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
+        the same.
     max_iter : int, default=100
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -121,6 +135,10 @@ default="k-medoids"
     set_medoids_ : array of int, shape (n_focal_sets,)
         Row numbers of the objects that stand for the focal sets, -1 for ∅, with
         ``meta_dissimilarity="prototype"``.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(2, 1 + q s), where 1/s is
+        the effective dimension of hard clusters, or of the data if that is larger: s is
+        the mean squared cosine of the angles between deviations from the centres.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
@@ -156,7 +174,6 @@ default="k-medoids"
     """
 
     _words = "objects were compared with objects that represent the clusters"
-    _inits = ("k-medoids", "k-means++", "random")
 
     medoids_: NDArray[np.intp]
     set_separations_: NDArray[np.float64]
@@ -170,14 +187,16 @@ default="k-medoids"
         metric: Metric = "euclidean",
         symmetrize: bool = False,
         alpha: float = 1.0,
-        beta: float = 2.0,
+        beta: float | str = "auto",
         delta: float | str = "auto",
+        empty_set: str = "auto",
+        outlier_rate: float = 0.01,
         gamma: float = 0.5,
         eta: float = 1.0,
         power: int = 1,
         meta_dissimilarity: str = "mean",
         update_terms: str = "all",
-        init: str | ArrayLike = "k-medoids",
+        init: str | ArrayLike = "auto",
         n_init: int | str = "auto",
         max_iter: int = 100,
         tol: float = 1e-6,
@@ -192,6 +211,8 @@ default="k-medoids"
         self.alpha = alpha
         self.beta = beta
         self.delta = delta
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.gamma = gamma
         self.eta = eta
         self.power = power
@@ -217,17 +238,22 @@ default="k-medoids"
             raise ValueError(f"power must be 1 or 2, got {self.power!r}")
 
     @property
+    def _power(self) -> float:
+        return float(self.power)
+
+    @property
     def _prototypes(self) -> MedianMedoids:
         return MedianMedoids(
             self.gamma, self.eta, self.power, self.meta_dissimilarity, self.update_terms
         )
 
-    @property
-    def _descent(self) -> MedoidDescent:
-        return MedoidDescent(self._prototypes, self.alpha, self.beta)
+    def _descent(self, beta: float) -> MedoidDescent:
+        return MedoidDescent(self._prototypes, self.alpha, beta)
 
-    def _automatic_delta(self, matrix: NDArray[np.float64], core: Core) -> float:
-        return self._descent.automatic_delta(matrix, core)
+    def _automatic_delta(
+        self, matrix: NDArray[np.float64], core: Core, beta: float
+    ) -> float:
+        return self._descent(beta).automatic_delta(matrix, core)
 
     def _solve(
         self,
@@ -238,7 +264,7 @@ default="k-medoids"
         previous: Solution | None,
         report: Report,
     ) -> Solution:
-        return self._descent.solve(
+        return self._descent(problem.beta).solve(
             problem,
             focal_sets,
             self._seeds(problem, rng) if previous is None else previous,
@@ -253,7 +279,9 @@ default="k-medoids"
             "its formulas could not be confirmed from the literature, see "
             "meta_dissimilarity, power and update_terms",
         )
-        return warn_of_collapse(self, *self._descent.separation(problem, solution))
+        return warn_of_collapse(
+            self, *self._descent(problem.beta).separation(problem, solution)
+        )
 
     def _costs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         to_sets = None
@@ -265,4 +293,4 @@ default="k-medoids"
             self.set_separations_,
             self.focal_sets_,
         )
-        return self._descent.costs(distances, self.focal_sets_, self.delta_)
+        return self._descent(self.beta_).costs(distances, self.focal_sets_, self.delta_)

@@ -11,7 +11,7 @@ from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._framework._warnings import warn_of_collapse
-from credalis.cluster._inputs._geometry import Metric
+from credalis.cluster._inputs._geometry import Metric, check_not_negative
 from credalis.cluster._inputs._medoids import Core, ordinary_value
 from credalis.cluster.relational._clusterer import (
     RelationalClusterer,
@@ -73,18 +73,31 @@ default="auto"
         refusing it. `predict` and ``partition_`` use the rows as they are given.
     alpha : float, default=1.0
         Exponent of the cardinality: the larger, the less mass on large sets.
-    beta : float, default=1.5
+    beta : float or "auto", default="auto"
         Exponent of the masses, > 1: the larger, the less certain the result. Too large
         a value for the data makes all prototypes coincide, which is warned about.
+        "auto" is the published 2 in up to two dimensions and about 1 + 2/d in d; see
+        `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise. "auto" takes as delta² the 0.95 quantile of the squared
         distances to the nearest mean of hard clusters of the objects that are not
         isolated.
-    init : {"k-means++", "random"} or array-like, default="k-means++"
-        "k-means++" starts with distant objects as prototypes, "random" with random
-        masses. An array of shape (n_samples, n_focal_sets) holds masses to start with,
-        a vector of n_clusters integers the row numbers of objects; given starts also
-        fix the numbers of the clusters.
+    empty_set : {"auto", "noise", "novelty"}, default="auto"
+        What the reported mass on ∅ stands for. "noise": being farther than delta from
+        all prototypes, as published. "novelty": being unlike all training objects, by
+        the distances to the nearest of them; the other masses are normalised and share
+        the rest, and delta only keeps outliers from moving the prototypes, for which an
+        automatic one is twice as large. "auto" is "noise" if delta is a number,
+        "novelty" else.
+    outlier_rate : float, default=0.01
+        Share of ordinary objects that may be called outliers, with
+        ``empty_set="novelty"``; see `outlier_p_values`.
+    init : {"k-means", "k-means++", "random"} or array-like, default="k-means"
+        "k-means" starts with the means of hard clusters, "k-means++" with distant
+        objects as prototypes, "random" with random masses. An array of shape
+        (n_samples, n_focal_sets) holds masses to start with, a vector of n_clusters
+        integers the row numbers of objects; given starts also fix the numbers of the
+        clusters.
     stopping : {"loss", "reference"}, default="loss"
         When a start ends: "loss" if J changes by no more than tol times its size,
         "reference" if the Frobenius norm of the change of the masses is no more than
@@ -92,8 +105,8 @@ default="auto"
         the published experiments (with tol=1e-4), there to reproduce them; for many
         objects it ends far from a minimum.
     n_init : int or "auto", default="auto"
-        Number of starts, of which the best is kept; "auto" is 5, or 1 for a start that
-        does not depend on chance.
+        Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
+        the same.
     max_iter : int, default=500
         Largest number of iterations of one start.
     tol : float, default=1e-6
@@ -117,6 +130,10 @@ default="auto"
     products_ : array of shape (n_clusters, n_samples)
         Mean squared dissimilarities of each object to the prototypes, with these
         weights.
+    beta_ : float
+        Exponent of the masses that was used. "auto" takes min(2, 1 + 2 s), where 1/s is
+        the effective dimension of hard clusters, or of the data if that is larger: s is
+        the mean squared cosine of the angles between deviations from the centres.
     delta_ : float
         Distance to noise that was used.
     floor_ : float
@@ -154,6 +171,8 @@ default="auto"
 
     _words = "objects were compared by their dissimilarities to the centres of clusters"
 
+    _inits = ("k-means", "k-means++", "random")
+
     coefficients_: Array
     products_: Array
     floor_: float
@@ -167,9 +186,11 @@ default="auto"
         squared: bool = False,
         symmetrize: bool = False,
         alpha: float = 1.0,
-        beta: float = 1.5,
+        beta: float | str = "auto",
         delta: float | str = "auto",
-        init: str | ArrayLike = "k-means++",
+        empty_set: str = "auto",
+        outlier_rate: float = 0.01,
+        init: str | ArrayLike = "k-means",
         stopping: str = "loss",
         n_init: int | str = "auto",
         max_iter: int = 500,
@@ -186,6 +207,8 @@ default="auto"
         self.alpha = alpha
         self.beta = beta
         self.delta = delta
+        self.empty_set = empty_set
+        self.outlier_rate = outlier_rate
         self.init = init
         self.stopping = stopping
         self.n_init = n_init
@@ -219,7 +242,7 @@ default="auto"
             )
         return check_distributions("init", check_numbers("init", start))
 
-    def _automatic_delta(self, matrix: Array, core: Core) -> float:
+    def _automatic_delta(self, matrix: Array, core: Core, beta: float) -> float:
         coefficients = core.shares
         products = coefficients @ matrix[core.objects]
         gram = coefficients @ products[:, core.objects].T
@@ -248,8 +271,8 @@ default="auto"
                 problem.delta,
                 floor,
             )
-            masses = masses_from_costs(costs, self.beta)
-            weights = mass_weights(masses, self.beta)
+            masses = masses_from_costs(costs, problem.beta)
+            weights = mass_weights(masses, problem.beta)
             next_coefficients = recm_coefficients(
                 weights, focal_sets, self.alpha, coefficients
             )
@@ -302,11 +325,15 @@ default="auto"
             masses /= masses.sum(axis=0)
         else:
             coefficients = np.zeros((self.n_clusters, n_samples))
-            seeds = self._seeds(problem, rng)
-            coefficients[np.arange(self.n_clusters), seeds] = 1.0
+            if given is None and self.init == "k-means":
+                assert problem.core is not None
+                coefficients[:, problem.core.objects] = problem.core.shares
+            else:
+                seeds = self._seeds(problem, rng)
+                coefficients[np.arange(self.n_clusters), seeds] = 1.0
             return coefficients
         equal = np.full((self.n_clusters, n_samples), 1 / n_samples)
-        weights = mass_weights(masses, self.beta)
+        weights = mass_weights(masses, problem.beta)
         return recm_coefficients(weights, focal_sets, self.alpha, equal)
 
     def _check_solution(self, problem: RelationalProblem, solution: Solution) -> bool:
@@ -315,8 +342,37 @@ default="auto"
         half_norms = np.diagonal(gram) / 2
         separation = (gram - half_norms - half_norms[:, None]).max()
         return warn_of_collapse(
-            self, np.sqrt(max(separation, 0.0)), np.sqrt(problem.matrix.mean() / 2)
+            self,
+            np.sqrt(max(separation, 0.0)),
+            np.sqrt(problem.matrix.mean() / 2),
+            is_collapsing=self._is_collapsing(problem, solution),
         )
+
+    def _is_collapsing(self, problem: RelationalProblem, solution: Solution) -> bool:
+        """Whether all prototypes at one point would cost no more; see `ECM`."""
+        if not solution.trace.converged:
+            return False
+        coefficients = np.empty_like(self.coefficients_)
+        coefficients[:] = self.coefficients_.mean(axis=0)
+        products = coefficients @ problem.matrix
+        costs = recm_costs(
+            products,
+            coefficients @ products.T,
+            self.focal_sets_,
+            self.alpha,
+            problem.delta,
+            self.floor_,
+        )
+        weights = mass_weights(masses_from_costs(costs, problem.beta), problem.beta)
+        return float(np.vdot(weights, costs)) <= solution.trace.loss
+
+    def _points(self, X: Array) -> tuple[Array, Any]:
+        points, metric = super()._points(X)
+        if self.squared and self._is_precomputed:
+            # Novelty is about distances.
+            check_not_negative(points)
+            points = np.sqrt(points)
+        return points, metric
 
     def _costs(self, values: Array) -> Array:
         return recm_costs(

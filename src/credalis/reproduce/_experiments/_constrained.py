@@ -51,7 +51,10 @@ MARGIN = 0.02
 _PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "CEVCLUS": ("EVCLUS", {"constraint_weight": 0.5, "n_init": 5}),
     "NN-EVCLUS": ("NNEVCLUS", {"constraint_weight": 0.5, "n_init": 5}),
-    "CECM": ("CECM", {"constraint_weight": 0.5, "delta": 5, "n_init": 5}),
+    "CECM": (
+        "CECM",
+        {"constraint_weight": 0.5, "delta": 5, "init": "k-means++", "n_init": 5},
+    ),
 }
 
 # Columns of the table of attribute data whose settings they share.

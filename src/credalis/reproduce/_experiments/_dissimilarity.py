@@ -64,10 +64,7 @@ def setting(method: str, title: str) -> tuple[str, dict[str, Any]]:
     estimator, parameters = {
         "EVCLUS": ("EVCLUS", stress),
         "NN-EVCLUS": ("NNEVCLUS", network),
-        "RECM": (
-            "RECM",
-            {"focal_sets": "singletons", "squared": True, "beta": 1.5, **noise},
-        ),
+        "RECM": ("RECM", {"focal_sets": "singletons", "squared": True, **noise}),
         "sECMdd": ("ECMdd", medoids),
         "wECMdd": ("ECMdd", {**medoids, "prototypes": "weighted"}),
     }[method]

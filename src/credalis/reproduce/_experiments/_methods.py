@@ -31,12 +31,24 @@ _LEAST_QUANTILE = 0.1
 _PAPER: dict[str, dict[str, Any]] = {
     "EVCLUS": {"init": "k-means++", "empty_set": "stress"},
     "NNEVCLUS": {"init": "random", "empty_set": "stress", "weight_decay": 0.0},
-    "ECM": {"alpha": 1.0, "beta": 2.0, "init": "k-means++"},
-    "CECM": {"alpha": 1.0, "init": "k-means++"},
-    "CCM": {"beta": 2.0, "gamma": 1.0, "init": "k-means++"},
-    "BPEC": {"alpha": 1.0, "beta": 2.0, "metric": "adaptive", "init": "peaks"},
-    "ECMdd": {"alpha": 2.0, "beta": 1.2, "psi": 1.2, "init": "k-medoids"},
-    "RECM": {"alpha": 1.0, "beta": 1.5, "init": "k-means++"},
+    "ECM": {"alpha": 1.0, "beta": 2.0, "init": "k-means++", "empty_set": "noise"},
+    "CECM": {"alpha": 1.0, "init": "k-means++", "empty_set": "noise"},
+    "CCM": {"beta": 2.0, "gamma": 1.0, "init": "k-means++", "empty_set": "noise"},
+    "BPEC": {
+        "alpha": 1.0,
+        "beta": 2.0,
+        "metric": "adaptive",
+        "init": "peaks",
+        "empty_set": "noise",
+    },
+    "ECMdd": {
+        "alpha": 2.0,
+        "beta": 1.2,
+        "psi": 1.2,
+        "init": "k-medoids",
+        "empty_set": "noise",
+    },
+    "RECM": {"alpha": 1.0, "beta": 1.5, "init": "k-means++", "empty_set": "noise"},
     "Bootclus": {"confidence": 0.9, "covariance_type": "auto"},
 }
 
@@ -131,7 +143,7 @@ def _declared(n_clusters: int) -> dict[str, Setting]:
         "CCM-bp": Setting("CCM", {**ccm, "init": "peaks"}, is_deterministic=True),
         "sECMdd": Setting("ECMdd", medoids),
         "wECMdd": Setting("ECMdd", {**medoids, "prototypes": "weighted"}),
-        "BPEC": Setting("BPEC", c_means, is_deterministic=True),
+        "BPEC": Setting("BPEC", {**c_means, "init": "peaks"}, is_deterministic=True),
         "Bootclus": Setting("Bootclus", {"n_bootstrap": 500}),
     }
 
