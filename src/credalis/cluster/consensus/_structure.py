@@ -15,6 +15,9 @@ from credalis.cluster.consensus._dip import dip, dip_p_value
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# So often, at most, data without structure are said to have some.
+LEVEL = 0.02
+
 # More rows than this make clusters no clearer, only the test slower.
 _MAX_ROWS = 1200
 
@@ -193,4 +196,5 @@ def _discriminant(residuals: Array, step: Array) -> Array:
     scatter = residuals.T @ residuals / len(residuals)
     mean = np.trace(scatter) / len(scatter)
     ridge = _SHRINKAGE * mean or 1.0
-    return np.linalg.solve(scatter + ridge * np.eye(len(scatter)), step)
+    direction: Array = np.linalg.solve(scatter + ridge * np.eye(len(scatter)), step)
+    return direction
