@@ -6,12 +6,13 @@ BIC is taken. A test says before whether there is anything to find.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._progress import Progress
 from credalis.cluster.consensus._choice import Choice, most_credible
 from credalis.cluster.consensus._members import convene, starting_memberships
 from credalis.cluster.consensus._mixtures import Mixture, best_fit, rounding_ridge
@@ -43,7 +44,7 @@ def choose_n_clusters(
     rng: np.random.RandomState,
     *,
     may_be_one: bool,
-    report: Callable[[int], None],
+    title: str | None,
 ) -> Choice:
     """Test for structure, ask the members about each number, choose.
 
@@ -59,11 +60,14 @@ def choose_n_clusters(
         Draws rows, halves and starts.
     may_be_one : bool
         Whether the answer is 1 if the test finds no structure.
-    report : callable
-        Called with the number of steps that are done, at last ``len(numbers) + 1``.
+    title : str or None
+        What the progress bar is called; None: there is none.
     """
+    progress = Progress(
+        title or "", n_runs=1, max_iter=len(numbers) + 1, enabled=title is not None
+    )
     p_value = structure_p_value(rows, rng)
-    report(1)
+    progress.report(0, 1, None)
     if len(rows) > _MAX_ROWS:
         rows = rows[np.sort(rng.choice(len(rows), _MAX_ROWS, replace=False))]
     agreement, bic = np.empty(len(numbers)), np.empty(len(numbers))
@@ -73,7 +77,8 @@ def choose_n_clusters(
         )
         agreement[k] = session.agreement
         bic[k] = lowest_bic(session.committee.frame(rows), number, rng)
-        report(k + 2)
+        progress.report(0, k + 2, None)
+    progress.close()
     tried = np.array(numbers, dtype=np.intp)
     best = most_credible(tried, agreement, bic)
     if may_be_one and p_value > LEVEL:

@@ -193,23 +193,15 @@ def _chosen_number(
     n_known = int(information.labels.max()) + 1 if information.has_labels else 0
     n_rows = min(len(X), estimator.committee_size)
     numbers = default_numbers(min(n_rows, count_distinct(X, n_rows)), max(2, n_known))
-    progress = Progress(
-        f"{type(estimator).__name__}, number of clusters",
-        n_runs=1,
-        max_iter=len(numbers) + 1,
-        enabled=bool(estimator.verbose),
-    )
-    members = MEMBERS if isinstance(estimator.members, str) else estimator.members
-    choice = choose_n_clusters(
+    title = f"{type(estimator).__name__}, number of clusters"
+    return choose_n_clusters(
         X,
         numbers,
-        members,
+        MEMBERS if isinstance(estimator.members, str) else estimator.members,
         rng,
         may_be_one=n_known < 2,
-        report=lambda done: progress.report(0, done, None),
+        title=title if estimator.verbose else None,
     )
-    progress.close()
-    return choice
 
 
 def named_by_labels(singletons: Array, labels: Indices, n_clusters: int) -> Indices:

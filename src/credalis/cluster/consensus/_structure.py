@@ -196,5 +196,5 @@ def _discriminant(residuals: Array, step: Array) -> Array:
     scatter = residuals.T @ residuals / len(residuals)
     mean = np.trace(scatter) / len(scatter)
     ridge = _SHRINKAGE * mean or 1.0
-    direction: Array = np.linalg.solve(scatter + ridge * np.eye(len(scatter)), step)
-    return direction
+    inverted = np.linalg.solve(scatter + ridge * np.eye(len(scatter)), step)
+    return np.asarray(inverted, dtype=np.float64)
