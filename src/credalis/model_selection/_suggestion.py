@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_random_state
 
 from credalis._checks import check_choice, check_flag, check_integer, check_seed
 from credalis._threads import one_thread
+from credalis.cluster._inputs._scale import count_distinct
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._members import MEMBERS, check_members
 from credalis.cluster.consensus._n_clusters import choose_n_clusters, default_numbers
@@ -87,11 +88,11 @@ def suggest_n_clusters(
     check_seed("random_state", random_state)
     if isinstance(n_clusters, str):
         check_choice("n_clusters", n_clusters, ("auto",))
-        numbers: Sequence[int] = default_numbers(len(rows))
+        numbers: Sequence[int] = default_numbers(rows)
     else:
         check = partial(check_integer, "n_clusters", at_least=2)
         numbers = distinct("n_clusters", n_clusters, check)
-    n_distinct = len(np.unique(rows, axis=0))
+    n_distinct = count_distinct(rows, numbers[-1])
     if n_distinct < numbers[-1]:
         raise ValueError(
             "n_clusters must not exceed the number of distinct rows of X, got "

@@ -90,6 +90,11 @@ def _choose_by_committee(
     numbers: str | list[int] = AUTO
     if isinstance(wanted, range):
         numbers = [number for number in wanted if number >= n_known]
+        if len(numbers) < 2:
+            raise ValueError(
+                f"-c must reach beyond the {n_known} clusters that the labels name, "
+                f"got {wanted[0]}-{wanted[-1]}"
+            )
         console.note(f"trying {wanted[0]} to {wanted[-1]} clusters")
     else:
         console.note("looking for clusters")
@@ -106,11 +111,9 @@ def _choose_by_committee(
     if selection.best == 1:
         raise ValueError(
             "there seem to be no clusters in these rows: no groups with gaps between "
-            f"them that chance would not leave (p = {selection.p_value:.2g}; of a "
-            "hundred tables without clusters, two at most pass this test). To divide "
-            "the rows anyway, say into how many parts, for example -c "
-            f"{int(selection.votes['agreement'].value or 2)}, or give a range, as in "
-            "-c 2-6"
+            f"them that chance would not leave (p = {selection.p_value:.2g}, 0.02 is "
+            "asked for). To divide the rows anyway, say into how many parts, as in "
+            "-c 3, or give a range, as in -c 2-6"
         )
     return selection
 

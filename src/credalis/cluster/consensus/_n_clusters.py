@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._progress import Progress
+from credalis.cluster._inputs._scale import count_distinct
 from credalis.cluster.consensus._choice import Choice, most_credible
 from credalis.cluster.consensus._members import convene, starting_memberships
 from credalis.cluster.consensus._mixtures import Mixture, best_fit, rounding_ridge
@@ -31,9 +32,10 @@ _MAX_ROWS = 1000
 _FAMILIES = ("full", "tied")
 
 
-def default_numbers(n_rows: int, at_least: int = 2) -> range:
-    """Numbers to try on so many rows, none below those that are known."""
-    last = max(at_least, min(LARGEST, n_rows // _ROWS_EACH))
+def default_numbers(rows: Array, at_least: int = 2) -> range:
+    """Numbers to try on these rows, none below those that are known."""
+    n_distinct = count_distinct(rows, LARGEST * _ROWS_EACH)
+    last = max(at_least, min(LARGEST, n_distinct // _ROWS_EACH))
     return range(at_least, last + 1)
 
 

@@ -17,7 +17,7 @@ from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._scale import Standardization, count_distinct
+from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import masses_on
@@ -191,12 +191,10 @@ def _chosen_number(
 ) -> Choice:
     """The number of clusters, at least that of the known labels."""
     n_known = int(information.labels.max()) + 1 if information.has_labels else 0
-    n_rows = min(len(X), estimator.committee_size)
-    numbers = default_numbers(min(n_rows, count_distinct(X, n_rows)), max(2, n_known))
     title = f"{type(estimator).__name__}, number of clusters"
     return choose_n_clusters(
         X,
-        numbers,
+        default_numbers(X, max(2, n_known)),
         MEMBERS if isinstance(estimator.members, str) else estimator.members,
         rng,
         may_be_one=n_known < 2,
