@@ -9,6 +9,7 @@ from credalis import Consensus, FocalSets, load
 from credalis.cluster.consensus._choice import Choice, most_credible
 from credalis.cluster.consensus._mixtures import FAMILIES, maximized, one_hot
 from credalis.cluster.consensus._n_clusters import default_numbers, n_parameters
+from credalis.exceptions import NoClustersWarning
 from credalis.sources import ArraySource
 
 QUICK = {"members": ["full", "ward"], "adequacy_gate": False, "random_state": 0}
@@ -86,7 +87,7 @@ def test_the_same_seed_finds_the_same(blobs):
 
 def test_nothing_to_find(rng):
     X = rng.uniform(size=(100, 2))
-    with pytest.warns(UserWarning, match=r"no clusters.*give n_clusters"):
+    with pytest.warns(NoClustersWarning, match="no clusters.*give n_clusters"):
         model = Consensus("auto", **QUICK).fit(X)
     assert model.n_clusters_ == model.partition_.n_clusters == 1
     assert model.selection_["reason"].startswith("No clusters")

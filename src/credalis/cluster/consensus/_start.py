@@ -35,6 +35,7 @@ from credalis.cluster.consensus._n_clusters import choose_n_clusters, default_nu
 from credalis.cluster.consensus._student import Student
 from credalis.cluster.nnevclus._blocks import run_passes, stored_state
 from credalis.cluster.nnevclus._training import TrainingState, check_finite_loss
+from credalis.exceptions import NoClustersWarning
 from credalis.network import SideInformation, with_constant
 from credalis.sources import DaskSource, Source
 
@@ -325,7 +326,7 @@ def warn_of_session(session: Session) -> None:
             f"X seems to have no clusters: {session.choice.finding}. All objects are "
             "in one; give n_clusters to divide them anyway, for example "
             f"n_clusters={session.choice.best_number}",
-            UserWarning,
+            NoClustersWarning,
         )
     for name, reason in session.failures.items():
         warn_user(f"member {name} was left out, it failed: {reason}", UserWarning)
