@@ -176,6 +176,21 @@ def test_prediction_on_the_training_data_is_the_fit(fitted, X):
     np.testing.assert_array_equal(fitted.predict_proba(X), fitted.partition_.pignistic)
 
 
+def test_a_calibrated_model_gives_sets_with_a_level(fitted, X, tmp_path):
+    model = pickle.loads(pickle.dumps(fitted))
+    # New rows, the half of them with another class than the model says.
+    rows = X[:60] + 0.01
+    labels = model.predict(rows)
+    labels[::2] = labels[0]
+    model.calibrate(rows, "labels", labels)
+    sets = model.predict_sets(X, 0.6)
+    assert sets.shape == (len(X), model.focal_sets_.n_clusters)
+    assert sets[np.arange(len(X)), model.predict(X)].all()
+    model.save(tmp_path / "model")
+    loaded = credalis.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_sets(X, 0.6), sets)
+
+
 def test_the_result_ignores_y(estimator, X, rng):
     y = rng.integers(2, size=len(X))
     assert clone(estimator).fit(X, y).partition_ == estimator.fit(X).partition_

@@ -1,5 +1,8 @@
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -62,3 +65,57 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     with pytest.raises(OSError, match="not a file"), atomic_write(tmp_path):
         pass
     assert tmp_path.is_dir()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
+    path = tmp_path / "secret"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    with atomic_write(path) as stream:
+        stream.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_what_a_killed_process_has_left_is_removed_by_the_next(tmp_path):
+    path = tmp_path / "result.txt"
+    program = f"""
+import sys, time
+from credalis._files import atomic_write
+with atomic_write({str(path)!r}) as stream:
+    stream.write(b"half")
+    stream.flush()
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+    writer = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdout.readline() == "ready\n"
+    parts = list(tmp_path.iterdir())
+    with atomic_write(path) as stream:
+        stream.write(b"meanwhile")
+    assert [entry for entry in tmp_path.iterdir() if entry != path] == parts
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    writer.stdout.close()
+    assert parts[0].exists()
+    with atomic_write(path) as stream:
+        stream.write(b"whole")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == b"whole"
+
+
+def test_files_with_similar_names_are_left_alone(tmp_path):
+    others = [
+        ".result.txt.part",
+        ".result.txt.0123456789ab.part.old",
+        "result.txt.part",
+    ]
+    for name in others:
+        (tmp_path / name).write_bytes(b"")
+    with atomic_write(tmp_path / "result.txt") as stream:
+        stream.write(b"whole")
+    names = {entry.name for entry in tmp_path.iterdir()}
+    assert names == {*others, "result.txt"}

@@ -61,6 +61,23 @@ def test_planted_objects_in_the_table_are_flagged_and_few_others(n_samples, n_fe
     assert np.mean(false) <= 0.02
 
 
+def test_strangers_among_few_objects_of_many_clusters_are_flagged():
+    found, false = [], []
+    for seed in range(10):
+        rng = np.random.RandomState(seed)
+        centers = 8 * np.array([[i, j] for i in range(3) for j in range(2)])
+        X = np.repeat(centers, 10, axis=0) + rng.normal(size=(60, 2))
+        planted = np.array([[-9.0, 4.0], [8.0, -10.0], [26.0, 18.0]])
+        is_flagged = (
+            fitted(np.concatenate([X, planted])).p_values(np.concatenate([X, planted]))
+            <= 0.01
+        )
+        found += is_flagged[60:].tolist()
+        false.append(is_flagged[:60].mean())
+    assert np.mean(found) >= 0.9
+    assert np.mean(false) <= 0.02
+
+
 def test_objects_between_the_clusters_are_novel():
     rng = np.random.RandomState(0)
     X = np.concatenate([rng.normal(size=(200, 2)), rng.normal([14, 0], size=(200, 2))])

@@ -1,11 +1,20 @@
 """Files that appear whole or not at all."""
 
 import os
+import re
 import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import ModuleType
 from typing import BinaryIO
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None
 
 # Stands for standard output in the place of a path.
 STDOUT = "-"
@@ -32,7 +41,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a binary file that takes its name when the block ends without an error.
 
     Until then an older file of this name stays as it is; after an error, or an
-    interrupt, nothing is left behind.
+    interrupt, nothing is left behind. The new file has the permissions of the old one.
+    What a process that was killed has left of the same file is removed.
     """
     # Where a link leads, so that the link stays.
     target = Path(os.path.realpath(path))
@@ -40,16 +50,56 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise FileNotFoundError(f"there is no directory {target.parent} to write in")
     if target.exists() and not target.is_file():
         raise OSError(f"{target} is not a file that could be written")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    _remove_abandoned(target)
+    temporary, stream = _locked_part(target)
     try:
-        with open(temporary, "x+b") as stream:
+        with stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(temporary, target)
+            # Still locked: no other process takes it for abandoned.
+            if target.exists():
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+            if fcntl is not None:
+                os.replace(temporary, target)
+        if fcntl is None:
+            # Windows renames closed files only.
+            os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _locked_part(target: Path) -> tuple[Path, BinaryIO]:
+    """A new file beside the target, locked as long as it is open."""
+    while True:
+        part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+        stream = open(part, "x+b")  # noqa: SIM115, closed by the caller
+        if fcntl is not None:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            if not part.exists():
+                # Another process has taken it for abandoned before it was locked.
+                stream.close()
+                continue
+        return part, stream
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove parts of a file whose writers have been killed.
+
+    Those that are being written are locked, or on Windows cannot be removed.
+    """
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{12}}\.part")
+    for part in target.parent.iterdir():
+        if not pattern.fullmatch(part.name):
+            continue
+        with suppress(OSError), open(part, "rb") as stream:
+            if fcntl is not None:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                part.unlink()
+        if fcntl is None:
+            with suppress(OSError):
+                part.unlink()
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -34,8 +34,11 @@ MAX_REFERENCES = 2000
 # strangers of the objects of small clusters, and find no more of those that are.
 _MAX_NEIGHBORS, _MIN_NEIGHBORS = 5, 3
 
-# Reference objects less probable than this under the tail do not calibrate.
+# Reference objects less probable than this under the tail do not calibrate, and of few
+# objects those of which less than half a one is to be expected (Chauvenet's criterion):
+# a stranger among them would make itself ordinary.
 _IMPROBABLE = 1e-3
+_LEAST_EXPECTED = 0.5
 
 # Scores, logs of distances, whose quartiles are closer than twice this are spread by
 # rounding or by ties: distances that differ by a few percent say nothing.
@@ -79,7 +82,8 @@ class Calibration:
         low, center, high = np.quantile(scores, [0.25, 0.5, 0.75])
         spread = max(float(high - low) / 2, least_spread, np.finfo(np.float64).tiny)
         bare = cls(float(center), spread, np.empty(0))
-        kept = scores[bare.tail(scores) > _IMPROBABLE]
+        improbable = max(_IMPROBABLE, _LEAST_EXPECTED / len(scores))
+        kept = scores[bare.tail(scores) > improbable]
         return cls(float(center), spread, np.sort(kept))
 
     def tail(self, scores: Array) -> Array:

@@ -92,6 +92,7 @@ def _consistent(pairs, y):
     return pairs
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.EmptyClusterWarning")
 def test_same_seed_same_bits_without_a_seed_of_the_metric(blobs, pairs):
     X, _ = blobs
     first = quick(metric=KPCCA(2)).fit(X, **pairs)

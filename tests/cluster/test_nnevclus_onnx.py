@@ -118,6 +118,7 @@ def test_novelty_in_double_precision(parameters, X, rng, tmp_path):
     assert 0 < flagged.mean() < 1
 
 
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.UnitsWarning")
 @pytest.mark.parametrize(
     "make",
     [

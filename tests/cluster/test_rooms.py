@@ -81,7 +81,8 @@ def test_ecm_needs_few_files():
         if name not in found:
             found.add(name)
             waiting += imported_modules(known[name])
-    assert len(found) <= 15, sorted(found)
+    # One of them, about levels, belongs to verbs after the fit.
+    assert len(found) <= 13, sorted(found)
     assert not any(room(name) in ("nnevclus", "evclus") for name in found)
 
 
@@ -120,14 +121,11 @@ def test_one_handler_of_interrupts_and_one_schedule():
 
 
 @pytest.mark.parametrize("cls", estimator_classes())
-def test_estimators_have_few_ancestors_of_ours(cls):
-    """The base, that of methods with a distance to noise, and that of a room."""
+def test_estimators_have_at_most_two_ancestors_of_ours(cls):
     ancestors = [
         base for base in cls.__mro__[1:] if base.__module__.startswith("credalis.")
     ]
-    assert len(ancestors) <= 3, ancestors
-    rooms = [each for each in ancestors if "._framework." not in each.__module__]
-    assert len(rooms) <= 1, ancestors
+    assert len(ancestors) <= 2, ancestors
     assert BaseCredalClusterer in ancestors
 
 
@@ -169,8 +167,7 @@ def test_a_fit_in_memory_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    # Hard clusters, labels and novelty are four of them.
-    assert n_files <= 32, "\n".join(names)
+    assert n_files <= 28, "\n".join(names)
 
 
 def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
@@ -188,5 +185,5 @@ def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    # Two more for the full-batch solver that puts a network onto hard clusters.
-    assert n_files <= 42, "\n".join(names)
+    # Three of them are novelty by the nearest neighbours and the digest of a file.
+    assert n_files <= 37, "\n".join(names)

@@ -58,6 +58,7 @@ for _command in (
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show ∅ or Ω gets a question mark, not a crash.
         if hasattr(stream, "reconfigure"):
@@ -93,6 +94,17 @@ def run(argv: Sequence[str] | None = None) -> int:
         else:
             _show(_message_of(error))
         return 1
+
+
+def _replace_closed_streams() -> None:
+    """Let a stream that the caller has closed swallow what is written to it.
+
+    It has no object in Python, and the next file that is opened would get its number.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            swallowing = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, swallowing)
 
 
 def _show(message: str) -> None:

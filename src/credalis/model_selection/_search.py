@@ -117,14 +117,14 @@ class CredalSearchCV(GridSearchCV):
     >>> from credalis.datasets import make_four_class
     >>> from credalis.model_selection import CredalSearchCV
     >>> X, _ = make_four_class(100, random_state=0)
-    >>> model = NNEVCLUS(4, focal_sets="singletons", n_init=1, tol=1e-3)
+    >>> model = NNEVCLUS(4, n_init=1, tol=1e-3)
     >>> grid = {"weight_decay": [0.0, 0.01]}
     >>> best = CredalSearchCV(model, grid, cv=3, random_state=0)
-    >>> best = best.fit(X, must_link=[(0, 1), (0, 2)])
+    >>> best = best.fit(X, must_link=[(0, 2)])
     >>> best.cv_results_["split0_test_score"].shape
     (2,)
     >>> best.best_estimator_.partition_
-    CredalPartition(100 objects, 4 clusters, 6 focal sets)
+    CredalPartition(100 objects, 4 clusters, 12 focal sets)
     """
 
     def __init__(
@@ -294,11 +294,11 @@ def search(
     >>> from credalis.datasets import make_four_class
     >>> from credalis.model_selection import search
     >>> X, _ = make_four_class(100, random_state=0)
-    >>> model = NNEVCLUS(4, focal_sets="singletons", n_init=1, tol=1e-3)
-    >>> grid = {"hidden_layer_sizes": [(2,), (10,)]}
-    >>> found = search(model, grid, X, must_link=[(0, 1)], cv=3, random_state=0)
-    >>> found.best_params_
-    {'hidden_layer_sizes': (10,)}
+    >>> model = NNEVCLUS(4, n_init=1, tol=1e-3)
+    >>> grid = {"weight_decay": [0.0, 0.01]}
+    >>> found = search(model, grid, X, must_link=[(0, 2)], cv=3, random_state=0)
+    >>> sorted(found.best_params_)
+    ['weight_decay']
     >>> found.predict(X).shape
     (100,)
     """

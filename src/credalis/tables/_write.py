@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from credalis._files import STDOUT, atomic_write, is_device, naming_errors
-from credalis.tables._arrow import arrow
+from credalis.tables._table import arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +28,10 @@ _FORMATS = {
     ".npy": "npy",
 }
 _MAY_BE_COMPRESSED = ("csv", "tsv")
+
+# What a spreadsheet computes, and what is a number all the same.
+_FORMULA = r"^[=+\-@\t\r]"
+_SIGNED_NUMBER = r"^[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
 
 Write = Callable[["pa.RecordBatch"], None]
 
@@ -52,7 +56,9 @@ def output_format(path: str | os.PathLike[str]) -> tuple[str, bool]:
 
 
 @contextmanager
-def write_table(path: str | os.PathLike[str], schema: "pa.Schema") -> Iterator[Write]:
+def write_table(
+    path: str | os.PathLike[str], schema: "pa.Schema", *, csv_safe: bool = False
+) -> Iterator[Write]:
     """Open a table for writing; the block gets a function that takes batches.
 
     The file takes its name when the block ends without an error; after an error or an
@@ -65,6 +71,9 @@ def write_table(path: str | os.PathLike[str], schema: "pa.Schema") -> Iterator[W
         Its name says the format; "-" is CSV on standard output.
     schema : pyarrow.Schema
         Names and types of the columns.
+    csv_safe : bool, default=False
+        Put an apostrophe before text in CSV that a spreadsheet would take for a
+        formula.
     """
     kind, is_compressed = output_format(path)
     open_writer = {
@@ -82,7 +91,10 @@ def write_table(path: str | os.PathLike[str], schema: "pa.Schema") -> Iterator[W
             stream = gzip.GzipFile(filename="", mode="wb", fileobj=sink, mtime=0)
         try:
             write, close = open_writer(stream, schema, kind)
-            yield write
+            if csv_safe and kind in ("csv", "tsv"):
+                yield lambda batch: write(_without_formulas(batch))
+            else:
+                yield write
             close()
             if is_compressed:
                 stream.close()
@@ -140,6 +152,26 @@ def _csv_writer(stream: Any, schema: "pa.Schema", kind: str) -> Writer:
     options = csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",")
     writer = csv.CSVWriter(stream, schema, write_options=options)
     return writer.write, writer.close
+
+
+def _without_formulas(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """The same with an apostrophe before text that begins like a formula.
+
+    Numbers that come as text, such as -1, are harmless and stay.
+    """
+    import pyarrow.compute as pc
+
+    columns = []
+    for values, field in zip(batch.columns, batch.schema, strict=True):
+        if arrow().types.is_string(field.type):
+            is_formula = pc.and_not(
+                pc.match_substring_regex(values, _FORMULA),
+                pc.match_substring_regex(values, _SIGNED_NUMBER),
+            )
+            harmless = pc.binary_join_element_wise("'", values, "")
+            values = pc.if_else(is_formula, harmless, values)
+        columns.append(values)
+    return arrow().record_batch(columns, schema=batch.schema)
 
 
 def _parquet_writer(stream: Any, schema: "pa.Schema", kind: str) -> Writer:

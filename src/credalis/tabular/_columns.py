@@ -75,7 +75,8 @@ def choose_columns(
     wanted = table.columns if columns is None else table.check_columns(columns)
     if len(set(wanted)) < len(wanted):
         raise ValueError(f"--columns must name each column once, got {listed(wanted)}")
-    chosen = [name for name in wanted if name not in set(exclude)]
+    excluded = set(exclude)
+    chosen = [name for name in wanted if name not in excluded]
     if not chosen:
         raise ValueError(f"{table.name} has no column left to cluster by")
     kinds = table.kinds

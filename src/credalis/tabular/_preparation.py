@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from credalis._archive import SavedFields
 from credalis._checks import check_choice
 from credalis.tables import as_matrix
-from credalis.tables._arrow import as_array
-from credalis.tables._table import listed
+from credalis.tables._table import as_array, listed
 from credalis.tabular._columns import Columns
 from credalis.tabular._scaling import check_finite_columns, constant_columns, scaling_of
 
@@ -74,7 +73,8 @@ class Preparation(SavedFields):
 
     def check_table(self, name: str, columns: Sequence[str]) -> None:
         """Refuse a table without the columns that are needed; others are ignored."""
-        absent = [column for column in self.columns if column not in set(columns)]
+        present = set(columns)
+        absent = [column for column in self.columns if column not in present]
         if absent:
             raise ValueError(
                 f"{name} lacks {'column' if len(absent) == 1 else 'columns'} "

@@ -60,6 +60,18 @@ fields_option = click.option(
     help=f"What to write: one or more of {', '.join(FIELDS)}.  [default: all]",
 )
 
+csv_safe_option = click.option(
+    "--csv-safe/--no-csv-safe",
+    default=None,
+    help="Put an apostrophe before text in CSV that a spreadsheet would take for a "
+    "formula (=, +, -, @).  [default: in files, not on standard output]",
+)
+
+
+def is_csv_safe(is_asked: bool | None, output: str) -> bool:
+    """Whether an output is written for spreadsheets: files are, pipes are not."""
+    return output != "-" if is_asked is None else is_asked
+
 
 class ClearLevel(click.ParamType):
     """A level of belief above 2/3 and at most 1."""

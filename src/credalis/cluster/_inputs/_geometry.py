@@ -1,6 +1,6 @@
 """Where the dissimilarities of the objects come from, and their scale."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,10 @@ from credalis.network import SideInformation
 
 # How dissimilarities of two rows of X are found.
 Metric = str | Callable[..., float] | Transformer
+
+# What δ0 and ∅ were in version 0.1: the quantile of the paper, and what the stress had
+# left.
+EARLIER_DEFAULTS = {"dissimilarity_quantile": "paper", "empty_set": "stress"}
 
 # Objects whose distances give the quantile δ0.
 _MAX_SAMPLE = 2000
@@ -236,22 +240,6 @@ def check_scale_parameters(estimator: Any) -> None:
         check_number("dissimilarity_quantile", quantile, at_least=0, at_most=1)
     if estimator.dissimilarity_scale is not None:
         check_squarable("dissimilarity_scale", estimator.dissimilarity_scale)
-
-
-def earlier_parameters(
-    parameters: Mapping[str, Any], form: Callable[[Any], Any]
-) -> dict[str, Any]:
-    """Parameters of a file that may know neither ``empty_set`` nor its δ0.
-
-    Files of version 0.1 do not: there ∅ was what the stress had left, and "auto" the
-    quantile of the paper. ``form`` is how the file holds values.
-    """
-    if "empty_set" in parameters:
-        return dict(parameters)
-    earlier = {**parameters, "empty_set": form("stress")}
-    if earlier["dissimilarity_quantile"] == form("auto"):
-        earlier["dissimilarity_quantile"] = form("paper")
-    return earlier
 
 
 def takes_contrast(estimator: Any) -> bool:

@@ -14,7 +14,7 @@ from credalis._progress import Progress, Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._scale import count_distinct
+from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster.bootstrap._interval_masses import IntervalFit, masses_of_new
 from credalis.cluster.bootstrap._replicates import (
     COVARIANCE_TYPES,

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
-from credalis.cluster._framework._solution import one_thread
+from credalis._threads import one_thread
 
 Array = NDArray[np.float64]
 

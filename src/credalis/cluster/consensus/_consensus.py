@@ -15,7 +15,6 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.consensus._members import check_members
 from credalis.cluster.consensus._start import (
     ConsensusProblem,
@@ -27,6 +26,7 @@ from credalis.cluster.consensus._start import (
     warn_of_session,
 )
 from credalis.cluster.consensus._student import Student
+from credalis.network import Standardization
 from credalis.sources import Source
 
 

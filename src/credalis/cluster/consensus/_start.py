@@ -17,7 +17,6 @@ from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import masses_on
@@ -36,7 +35,7 @@ from credalis.cluster.consensus._student import Student
 from credalis.cluster.nnevclus._blocks import run_passes, stored_state
 from credalis.cluster.nnevclus._training import TrainingState, check_finite_loss
 from credalis.exceptions import NoClustersWarning
-from credalis.network import SideInformation, with_constant
+from credalis.network import SideInformation, Standardization, with_constant
 from credalis.sources import DaskSource, Source
 
 if TYPE_CHECKING:

@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 
 from credalis import _archive
 from credalis.belief import FocalSets
-from credalis.cluster._inputs._scale import Standardization
-from credalis.network import CredalNetwork, Perceptron, masses_in_blocks
+from credalis.network import (
+    CredalNetwork,
+    Perceptron,
+    Standardization,
+    masses_in_blocks,
+)
 
 if TYPE_CHECKING:
     from credalis.cluster.consensus._consensus import Consensus

@@ -1,6 +1,5 @@
 """EVCLUS: masses whose conflicts match dissimilarities, found row by row."""
 
-from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +12,9 @@ from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import (
+    EARLIER_DEFAULTS,
     Metric,
     check_not_negative,
-    earlier_parameters,
 )
 from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
@@ -217,6 +216,7 @@ default="auto"
     _outlier_advice = (
         "set empty_set='novelty', with which only objects unlike all others are"
     )
+    _earlier_defaults = EARLIER_DEFAULTS
 
     max_iter: int
 
@@ -322,12 +322,6 @@ default="auto"
     @property
     def _is_warm(self) -> bool:
         return self.warm_start and hasattr(self, "partition_")
-
-    @classmethod
-    def _brought_up(
-        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
-    ) -> dict[str, Any]:
-        return earlier_parameters(parameters, form)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
+from credalis._threads import one_thread
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
-from credalis.cluster._framework._solution import empty_clusters_last, one_thread
-from credalis.cluster._inputs._scale import without_isolated
+from credalis.cluster._framework._solution import empty_clusters_last
+from credalis.cluster._inputs._clusters import without_isolated
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import Settings
 from credalis.cluster.nnevclus._start import NetworkSolution

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from credalis import _archive
 from credalis._checks import check_choice, shown
@@ -16,17 +17,21 @@ from credalis._files import atomic_write, naming_errors
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import Geometry
-from credalis.cluster._inputs._scale import Standardization
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
     CredalNetwork,
     NoveltyScorer,
     Perceptron,
     SideInformation,
+    Standardization,
     TrainingData,
     masses_in_blocks,
     onnx_model,
+    output_weights,
+    renamed_subset,
+    separating_weights,
     torch_engine,
+    weights_for_other_inputs,
     with_constant,
 )
 
@@ -145,22 +150,12 @@ class TrainedWeights:
         return parameters
 
     def extended(self, focal_sets: FocalSets) -> TrainedWeights:
-        """Weights of a perceptron for more sets: a new one starts between its clusters.
-
-        Its output is the mean of those of its singletons, lowered so that it is not
-        chosen before training says so.
-        """
+        """Weights of a perceptron for more sets; a new one is between its clusters."""
         assert not isinstance(self.weights, dict), "modules do not grow"
         *hidden, known = self.weights
-        old = self.focal_sets
-        output = np.empty((len(focal_sets), known.shape[1]))
-        for j, subset in enumerate(focal_sets):
-            if subset in old:
-                output[j] = known[old.index(subset)]
-            else:
-                rows = [old.index((cluster,)) for cluster in subset]
-                output[j] = known[rows].mean(axis=0)
-                output[j, 0] -= 1.0
+        output = output_weights(
+            dict(zip(self.focal_sets, known, strict=True)), focal_sets
+        )
         return replace(self, weights=[*hidden, output], focal_sets=focal_sets)
 
     @property
@@ -307,6 +302,59 @@ class FittedNetwork:
         output = self.network.weights(parameters)[-1]
         output[...] = output[columns]
         return replace(self, parameters=parameters, focal_sets=focal_sets)
+
+    def extended(
+        self,
+        network: CredalNetwork,
+        space: InputSpace,
+        focal_sets: FocalSets,
+        inputs: Array,
+        labels: NDArray[np.intp],
+        rng: np.random.RandomState,
+    ) -> FittedNetwork:
+        """A larger network for further clusters, to be trained from there.
+
+        For the sets that both have, it has the outputs of this one.
+
+        Parameters
+        ----------
+        network : CredalNetwork
+            The larger one.
+        space : InputSpace
+            Its inputs.
+        focal_sets : FocalSets
+            Its outputs; the new clusters come after the old ones.
+        inputs : array of shape (n_samples, n_inputs)
+            Objects of old and new clusters as the larger network sees them.
+        labels : array of int, shape (n_samples,)
+            Their clusters.
+        rng : RandomState
+            Draws the weights that this network does not have.
+        """
+        old, old_weights = self.focal_sets, self.weights
+        assert not isinstance(old_weights, dict), "modules do not grow"
+        parameters = network.initial_parameters(rng)
+        layers = network.perceptron.layers(parameters)
+        *hidden_weights, outputs = weights_for_other_inputs(
+            old_weights, self.space.standardize, space.standardize
+        )
+        for layer, weights in zip(layers[:-1], hidden_weights, strict=True):
+            layer[: len(weights), : weights.shape[1]] = weights
+        old_outputs = np.zeros((len(old), layers[-1].shape[1]))
+        old_outputs[:, : outputs.shape[1]] = outputs
+        units = network.perceptron.forward(layers, with_constant(inputs))[-2]
+        hidden = np.asarray(units, np.float64)
+        known = {
+            renamed_subset(subset, old.n_clusters, focal_sets.n_clusters): row
+            for subset, row in zip(old, old_outputs, strict=True)
+        }
+        others = logsumexp(old_outputs @ hidden, axis=0)
+        for cluster in range(old.n_clusters, focal_sets.n_clusters):
+            known[(cluster,)] = separating_weights(hidden, others, labels == cluster)
+        layers[-1][:] = output_weights(known, focal_sets)
+        if network.link is not None:
+            parameters[-2:] = self.coefficients
+        return FittedNetwork(network, parameters, focal_sets, space)
 
     def to_onnx(
         self,

@@ -1,6 +1,6 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -11,16 +11,16 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from credalis._novelty import Calibration, NeighborNovelty
+from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
-from credalis.cluster._framework._solution import one_thread
-from credalis.cluster._inputs._geometry import earlier_parameters
-from credalis.cluster._inputs._scale import Standardization
+from credalis.cluster._inputs._geometry import EARLIER_DEFAULTS
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import (
+    N_INIT_RANDOM,
     Settings,
     check_mode,
     check_parameters,
@@ -34,7 +34,7 @@ from credalis.cluster.nnevclus._start import (
 from credalis.cluster.nnevclus._stream import train_on_stream
 from credalis.cluster.nnevclus._training import TrainingState
 from credalis.metric_learning import DissimilarityPCA
-from credalis.network import NoveltyScorer, mean_stress
+from credalis.network import NoveltyScorer, Standardization, mean_stress
 from credalis.objectives import cross_stress
 from credalis.sources import Source
 
@@ -112,10 +112,10 @@ default="auto"
     empty_set : {"novelty", "stress"}, default="novelty"
         What the reported mass on ∅ stands for. "novelty": being unlike all training
         objects, by the distances to the nearest of them, for which the model keeps at
-        most 2000 of them; the other masses are normalised and share the rest. A novelty
-        detector, if there is one, gives the score instead. "stress": what the
-        minimisation has left there, as in the articles. `loss_`, `stress_` and `score`
-        always belong to the masses of the minimisation.
+        most 2000 of them; the other masses are normalised and share the rest. "stress":
+        what the minimisation has left there, as in the articles. `loss_` and `stress_`
+        always belong to the masses of the minimisation. So does `score`. A novelty
+        detector, if there is one, gives the score of an object in place of distances.
     outlier_rate : float, default=0.01
         Share of ordinary objects that may be called outliers, with
         ``empty_set="novelty"``; see `outlier_p_values`.
@@ -159,8 +159,8 @@ default="auto"
         otherwise. Prediction is always in float64.
     n_init : int or "auto", default="auto"
         Number of starts, of which the best is kept; "auto" is 3 for full-batch solvers
-        with ``init="auto"``, 5 with other starts, and 1 for "adam" and "rmsprop", with
-        ``init="auto"`` the best of three short ones.
+        that start from hard clusters, 5 with other starts, and 1 for "adam" and
+        "rmsprop", with ``init="auto"`` the best of three short ones.
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".
     tol : float, default=1e-4
@@ -231,6 +231,7 @@ default="auto"
     _outlier_advice = (
         "set empty_set='novelty', with which only objects unlike all others are"
     )
+    _earlier_defaults = EARLIER_DEFAULTS
 
     weights_: Any
     scale_: float
@@ -534,12 +535,6 @@ default="auto"
             )
         return validate_data(self, X, reset=reset, **options)
 
-    @classmethod
-    def _brought_up(
-        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
-    ) -> dict[str, Any]:
-        return earlier_parameters(parameters, form)
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
@@ -558,7 +553,12 @@ default="auto"
         return problem.has_fixed_order
 
     def _n_starts(self, problem: NetworkProblem) -> int:
-        return problem.settings.n_init
+        settings = problem.settings
+        is_auto = isinstance(self.n_init, str) and settings.n_init > 1
+        if is_auto and problem.clusters is None:
+            # With labels or pairs "auto" is "random", too.
+            return N_INIT_RANDOM
+        return settings.n_init
 
     def _max_iterations(self, problem: NetworkProblem) -> int:
         return problem.settings.max_iter

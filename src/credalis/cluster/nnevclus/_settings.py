@@ -72,7 +72,7 @@ _WHEN = {
 _MAX_FULL_BATCH = 1000
 
 # Starts of a full-batch solver: those from hard clusters differ little.
-_N_INIT_RANDOM = 5
+N_INIT_RANDOM = 5
 _N_INIT_SEEDED = 3
 # A mini-batch solver has one, the best of so many that are trained this share of it.
 _N_TRIES = 3
@@ -187,7 +187,7 @@ class Settings:
             if is_auto and is_new and not is_full:
                 n_tries = _N_TRIES
             has_starts = is_full and previous is None
-            few, many = _N_INIT_SEEDED, _N_INIT_RANDOM
+            few, many = _N_INIT_SEEDED, N_INIT_RANDOM
             n_init = (few if is_auto else many) if has_starts else 1
         has_novelty = parameters["novelty_detector"] is not None
         resolved = {

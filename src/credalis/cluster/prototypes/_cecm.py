@@ -184,8 +184,16 @@ default="auto"
     """
 
     _words = "objects were compared with centres, respecting what is known about pairs"
+    _collapse_advice = (
+        "Measure distances in few dimensions, for example with "
+        "metric=sklearn.decomposition.PCA(3)"
+    )
     _uses_pairs = True
     _needs_side_information = True
+
+    # The published one; with another, masses would not be solutions of quadratic
+    # programs.
+    beta = 2.0
 
     def __init__(
         self,
