@@ -116,6 +116,22 @@ def test_data_in_blocks(blobs):
     assert model.selection_["table"]
 
 
+def test_refits_of_a_calibration_have_the_number_that_was_found(blobs, monkeypatch):
+    X = blobs[0]
+    model = Consensus("auto", **QUICK).fit(X)
+    fitted = []
+    original = Consensus.fit
+
+    def noting(self, *arguments, **given):
+        fitted.append(self.n_clusters)
+        return original(self, *arguments, **given)
+
+    monkeypatch.setattr(Consensus, "fit", noting)
+    model.calibrate(X, target="model", n_refits=1)
+    assert fitted == [3, 3]
+    assert model.predict_sets(X[:2], level=0.9).shape == (2, 3)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

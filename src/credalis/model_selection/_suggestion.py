@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_random_state
 
 from credalis._checks import check_choice, check_flag, check_integer, check_seed
 from credalis._threads import one_thread
-from credalis.cluster._inputs._scale import count_distinct
+from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._members import MEMBERS, check_members
 from credalis.cluster.consensus._n_clusters import choose_n_clusters, default_numbers

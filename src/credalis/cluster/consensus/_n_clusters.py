@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._progress import Progress
-from credalis.cluster._inputs._scale import count_distinct
+from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster.consensus._choice import Choice, most_credible
 from credalis.cluster.consensus._members import convene, starting_memberships
 from credalis.cluster.consensus._mixtures import Mixture, best_fit, rounding_ridge
