@@ -333,24 +333,26 @@ default="auto"
         check_number("label_weight", self.label_weight, at_least=0, at_most=1)
         check_number("constraint_weight", self.constraint_weight, at_least=0)
 
+    @property
+    def _finds_n_clusters(self) -> bool:
+        return isinstance(self.n_clusters, str) and self.n_clusters == "auto"
+
     def _check_n_clusters(self) -> None:
-        if not isinstance(self.n_clusters, str):
+        if not self._finds_n_clusters:
             super()._check_n_clusters()
-            return
-        check_choice("n_clusters", self.n_clusters, ("auto",))
-        if isinstance(self.focal_sets, FocalSets):
+        elif isinstance(self.focal_sets, FocalSets):
             raise ValueError(
                 "focal_sets must be a name if n_clusters is 'auto', got sets of "
                 f"{self.focal_sets.n_clusters} clusters"
             )
 
     def _check_enough_objects(self, X: NDArray[np.float64]) -> None:
-        if not isinstance(self.n_clusters, str):
+        if not self._finds_n_clusters:
             super()._check_enough_objects(X)
 
     def _first_focal_sets(self) -> FocalSets | None:
         # A number that is left open is known once the members have been asked.
-        return None if self.n_clusters == "auto" else super()._first_focal_sets()
+        return None if self._finds_n_clusters else super()._first_focal_sets()
 
     def _focal_sets_of(self, n_clusters: int) -> FocalSets:
         if isinstance(self.focal_sets, str) and self.focal_sets == "auto":
