@@ -98,6 +98,8 @@ def structure_p_value(X: Array, rng: np.random.RandomState) -> float:
     as two around the same centre, are not told from one. A single group that is bent,
     as a ring is, has a gap inside and counts as structure.
     """
+    if len(X) < 2 * _MIN_ROWS:
+        return 1.0
     if len(X) > _MAX_ROWS:
         X = X[rng.choice(len(X), _MAX_ROWS, replace=False)]
     found = [p for _ in range(_N_SPLITS) for p in _p_values_of_halves(X, rng)]
@@ -121,10 +123,13 @@ def without_rounding(X: Array, rng: np.random.RandomState) -> Array:
     Numbers rounded to a grid have a mode at each of its points; spread over the steps,
     they are again as smooth as what was rounded.
     """
+    # In units of the largest entry, so that no square under- or overflows.
+    X = X / (np.abs(X).max() or 1.0)
     steps = np.array([np.diff(np.unique(column)).min(initial=np.inf) for column in X.T])
     steps[np.isinf(steps)] = 0.0
     spread = X + steps * (rng.uniform(size=X.shape) - 0.5)
     centered = spread - spread.mean(axis=0)
+    centered /= np.abs(centered).max() or 1.0
     return centered / (np.sqrt(np.square(centered).mean()) or 1.0)
 
 
