@@ -72,7 +72,7 @@ DIFFERENCES = {
         "BCM BPEC CCM CECM ECM",
         "EkNNclus",
     ),
-    "n_clusters": ("the number may be chosen by BIC", "Bootclus"),
+    "n_clusters": ("the number may be found", "Bootclus", "Consensus"),
     "n_components": (
         'what is counted, and what "auto" stands for',
         "FDA",

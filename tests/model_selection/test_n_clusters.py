@@ -338,7 +338,7 @@ def test_frames_in_and_tables_out(frame):
         ({"n_clusters": [3]}, "n_clusters must hold two or more different numbers"),
         ({"n_clusters": [2, 2.5]}, "n_clusters must be an integer >= 2, got 2.5"),
         ({"n_clusters": [2, 100]}, "n_clusters must not exceed the number of distinct"),
-        ({"criteria": "elbow"}, "criteria must be one of 'auto', 'peaks'"),
+        ({"criteria": "elbow"}, "criteria must be one of 'auto', 'consensus'"),
         ({"criteria": ["peaks", "gap"]}, "criteria must be one of 'peaks'"),
         ({"criteria": []}, "criteria must hold one or more different names"),
         ({"criteria": ["peaks", "peaks"]}, "criteria must hold one or more different"),

@@ -107,7 +107,8 @@ _side_options = together(
     "n_clusters",
     type=NumberOfClusters(),
     metavar="K|auto|A-B",
-    help="Number of clusters; auto tries 2 to 8, A-B tries that range.",
+    help="Number of clusters; auto tries 2 to 10 and says if there seem to be none, "
+    "A-B tries that range.",
 )
 @click.option(
     "-m",
@@ -241,7 +242,7 @@ def _check_options(data: str, options: dict[str, Any]) -> None:
 
 
 def _check_number(
-    n_clusters: int | range | None, estimator: BaseCredalClusterer, method: str
+    n_clusters: int | range | str | None, estimator: BaseCredalClusterer, method: str
 ) -> None:
     if finds_n_clusters(estimator):
         if n_clusters is not None:
@@ -272,7 +273,7 @@ def _fit(
         n_clusters=wanted if isinstance(wanted, int) else None,
     )
     reasons: dict[str, Any] = {}
-    if isinstance(wanted, range):
+    if isinstance(wanted, (range, str)):
         verbose = estimator.verbose
         selection = choose_n_clusters(
             estimator,
@@ -289,12 +290,13 @@ def _fit(
             preferred = "undecided" if vote.value is None else vote.value
             console.note(f"  {name}: {preferred}, {vote.reason}")
         reasons = {
-            "tried": [wanted[0], wanted[-1]],
+            "tried": [int(selection.values[0]), int(selection.values[-1])],
             "reason": selection.reason,
             "votes": {
                 name: None if vote.value is None else int(vote.value)
                 for name, vote in selection.votes.items()
             },
+            "p_value": selection.p_value,
         }
         wanted = int(selection.best)
         estimator.set_params(verbose=verbose)

@@ -323,9 +323,15 @@ def _check_new(estimator: BaseCredalClusterer, X: Any, target: str) -> None:
 def _unfitted(
     estimator: BaseCredalClusterer, rng: np.random.RandomState
 ) -> BaseCredalClusterer:
-    """The same method with another seed, in silence."""
+    """The same method with another seed, in silence.
+
+    A number of clusters that was left open is the one that was found.
+    """
     seed = rng.randint(np.iinfo(np.int32).max)
-    return clone(estimator).set_params(random_state=seed, verbose=0)
+    model = clone(estimator).set_params(random_state=seed, verbose=0)
+    if isinstance(estimator._parameter("n_clusters"), str):
+        model.set_params(n_clusters=estimator.focal_sets_.n_clusters)
+    return model
 
 
 def _blocks(X: Any) -> list[Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from credalis import _archive
 from credalis._neighbors import NeighborSearch, batches
+from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import (
     aligned,
     alignment,
@@ -240,12 +241,15 @@ class Session(_archive.SavedFields):
         Mean adjusted Rand index of two members.
     failures : dict of str
         Why members are missing, by their names.
+    choice : Choice or None
+        Why there are so many clusters, if that was left open.
     """
 
     committee: Committee
     gate: Gate
     agreement: float
     failures: dict[str, str]
+    choice: Choice | None = None
 
     def fitted_attributes(self) -> dict[str, Any]:
         """What an estimator tells of its committee."""
@@ -260,6 +264,8 @@ class Session(_archive.SavedFields):
             "failed_members_": dict(self.failures),
             "agreement_": self.agreement,
             "gate_": self.gate.summary(),
+            "n_clusters_": committee.n_clusters,
+            "selection_": {} if self.choice is None else self.choice.summary(),
         }
 
 

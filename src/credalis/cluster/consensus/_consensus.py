@@ -23,7 +23,7 @@ from credalis.cluster.consensus._start import (
     solve_start,
     start_blocks,
     train_blocks,
-    warn_of_failures,
+    warn_of_session,
 )
 from credalis.cluster.consensus._student import Student
 from credalis.network import Standardization
@@ -54,9 +54,11 @@ class Consensus(BaseCredalClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int or "auto", default=2
         Number of clusters c. With one cluster, which is warned about, objects are told
-        from outliers and nothing else.
+        from outliers and nothing else. "auto" tries 2 to 10 and takes the lowest BIC
+        among those on which members agree nearly as well as on the best, or 1, with a
+        warning, if there seems to be nothing to find; see the notes.
     focal_sets : {"auto", "singletons", "pairs", "full", "two-step"} or FocalSets, \
 default="auto"
         Which sets of clusters may carry mass. "auto" takes singletons; with pairs,
@@ -110,6 +112,12 @@ default="auto"
         The mass functions of the objects, as the network gives them.
     labels_ : array of shape (n_samples,)
         Cluster of maximal plausibility.
+    n_clusters_ : int
+        Number of clusters c.
+    selection_ : dict
+        With ``n_clusters="auto"``: ``"table"`` with ``"n_clusters"``, ``"agreement"``
+        and ``"bic"`` of all numbers that were tried, ``"p_value"`` of the hypothesis
+        that there is nothing to find, and the ``"reason"`` of the choice. Else empty.
     members_ : list of dict
         For each member its ``"name"``, ``"weight"`` a_b and ``"reliability"`` r_b. A
         mixture that the gate has let in is called "adequate" and its family.
@@ -148,6 +156,15 @@ default="auto"
     where there is none; low agreement is a sign of it in many dimensions, but not in
     two.
 
+    ``n_clusters="auto"`` tests at 2 % whether there are clusters: of data without any
+    at most two in a hundred are said to have some. Without any means that the density
+    is log-concave (Gaussian, uniform in a convex region, exponential …) or one with
+    heavier tails such as the multivariate t; then it has no two modes along any line
+    through any convex region, which is what the test looks for in one half of the rows
+    and confirms in the other. Clusters without a gap between them are not found, for
+    instance two of different spread around the same centre: give their number. The
+    number rests on 1000 rows at most.
+
     Labels fix the numbers of the clusters and count as certain; labels and pairs do
     not change what the members find, but what the network learns. Arrays of more than
     200 000 rows, files and Dask collections are read in blocks: members cluster a
@@ -177,6 +194,8 @@ default="auto"
 
     weights_: list[NDArray[np.float64]]
     standardization_: Standardization
+    n_clusters_: int
+    selection_: dict[str, Any]
     members_: list[dict[str, Any]]
     failed_members_: dict[str, str]
     agreement_: float
@@ -184,7 +203,7 @@ default="auto"
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | str = 2,
         *,
         focal_sets: str | FocalSets = "auto",
         members: str | Sequence[Any] = "auto",
@@ -264,7 +283,8 @@ default="auto"
     def describe(self) -> str:
         """The committee in words: who was believed, who was trusted, who failed."""
         check_is_fitted(self)
-        lines = [
+        lines = [self.selection_["reason"]] if self.selection_ else []
+        lines += [
             f"{len(self.members_)} members, mean agreement {self.agreement_:.2f} "
             "(1: the same clusters; agreement is no proof)"
         ]
@@ -313,6 +333,27 @@ default="auto"
         check_number("label_weight", self.label_weight, at_least=0, at_most=1)
         check_number("constraint_weight", self.constraint_weight, at_least=0)
 
+    @property
+    def _finds_n_clusters(self) -> bool:
+        return isinstance(self.n_clusters, str) and self.n_clusters == "auto"
+
+    def _check_n_clusters(self) -> None:
+        if not self._finds_n_clusters:
+            super()._check_n_clusters()
+        elif isinstance(self.focal_sets, FocalSets):
+            raise ValueError(
+                "focal_sets must be a name if n_clusters is 'auto', got sets of "
+                f"{self.focal_sets.n_clusters} clusters"
+            )
+
+    def _check_enough_objects(self, X: NDArray[np.float64]) -> None:
+        if not self._finds_n_clusters:
+            super()._check_enough_objects(X)
+
+    def _first_focal_sets(self) -> FocalSets | None:
+        # A number that is left open is known once the members have been asked.
+        return None if self._finds_n_clusters else super()._first_focal_sets()
+
     def _focal_sets_of(self, n_clusters: int) -> FocalSets:
         if isinstance(self.focal_sets, str) and self.focal_sets == "auto":
             return FocalSets.singletons(n_clusters)
@@ -335,18 +376,20 @@ default="auto"
     def _solve(
         self,
         problem: ConsensusProblem,
-        focal_sets: FocalSets,
+        focal_sets: FocalSets | None,
         rng: np.random.RandomState,
         *,
         previous: Solution | None,
         report: Report,
     ) -> StudentSolution:
+        if focal_sets is None:
+            focal_sets = self._focal_sets_of(problem.session.committee.n_clusters)
         return solve_start(problem, focal_sets, rng, report)
 
     def _check_solution(
         self, problem: ConsensusProblem, solution: StudentSolution
     ) -> None:
-        warn_of_failures(solution.session)
+        warn_of_session(solution.session)
 
     def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return Student.of(self).masses(X)

@@ -81,7 +81,7 @@ def convene(
     frame = Frame.of(rows)
     inside = frame(rows)
     ridge = rounding_ridge(inside)
-    starts = _starts(inside, n_clusters, int(seeds[-1]))
+    starts = starting_memberships(inside, n_clusters, int(seeds[-1]))
     found: list[Member] = []
     failures: dict[str, str] = {}
     for number, (each, seed) in enumerate(zip(members, seeds, strict=False)):
@@ -142,7 +142,7 @@ def _gate(
     return gate
 
 
-def _starts(inside: Array, n_clusters: int, seed: int) -> list[Array]:
+def starting_memberships(inside: Array, n_clusters: int, seed: int) -> list[Array]:
     """Memberships of k-means clusters that the mixtures start from."""
     rng = np.random.RandomState(seed)
     with warnings.catch_warnings():

@@ -18,6 +18,7 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._side_information import side_information
+from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import masses_on
 from credalis.cluster.consensus._committee import Committee, Session
 from credalis.cluster.consensus._distillation import (
@@ -29,9 +30,11 @@ from credalis.cluster.consensus._distillation import (
     taught,
 )
 from credalis.cluster.consensus._members import MEMBERS, convene
+from credalis.cluster.consensus._n_clusters import choose_n_clusters, default_numbers
 from credalis.cluster.consensus._student import Student
 from credalis.cluster.nnevclus._blocks import run_passes, stored_state
 from credalis.cluster.nnevclus._training import TrainingState, check_finite_loss
+from credalis.exceptions import NoClustersWarning
 from credalis.network import SideInformation, Standardization, with_constant
 from credalis.sources import DaskSource, Source
 
@@ -117,20 +120,24 @@ def prepare(
     cannot_link: Any = None,
 ) -> ConsensusProblem:
     """Check side information, convene the committee, extend it to all rows."""
+    n_clusters, choice = estimator.n_clusters, None
     information = side_information(
         partial_labels,
         must_link,
         cannot_link,
         n_samples=len(X),
-        n_clusters=estimator.n_clusters,
+        n_clusters=len(X) if isinstance(n_clusters, str) else n_clusters,
         label_weight=estimator.label_weight,
         constraint_weight=estimator.constraint_weight,
     )
     check_spread("X", X)
-    if estimator.committee_size < estimator.n_clusters:
+    if isinstance(n_clusters, str):
+        choice = _chosen_number(estimator, X, information, rng)
+        n_clusters = choice.n_clusters
+    if estimator.committee_size < n_clusters:
         raise ValueError(
             "committee_size must be at least n_clusters, got committee_size="
-            f"{estimator.committee_size} and n_clusters={estimator.n_clusters}"
+            f"{estimator.committee_size} and n_clusters={n_clusters}"
         )
     rows = _chosen_rows(len(X), estimator.committee_size, information, rng)
     members = MEMBERS if isinstance(estimator.members, str) else estimator.members
@@ -142,13 +149,14 @@ def prepare(
     )
     session = convene(
         X[rows],
-        estimator.n_clusters,
+        n_clusters,
         members,
         rng,
         has_gate=estimator.adequacy_gate,
         report=lambda done, failed: progress.report(0, done, failed),
     )
     progress.close()
+    session = replace(session, choice=choice)
     committee = session.committee
     if len(rows) == len(X):
         singletons, frame = committee.own_evidence()
@@ -156,7 +164,7 @@ def prepare(
         singletons, frame = committee.evidence(X)
     if information.has_labels:
         names = named_by_labels(
-            singletons[information.objects], information.labels, estimator.n_clusters
+            singletons[information.objects], information.labels, n_clusters
         )
         session = replace(session, committee=committee.renamed(names))
         singletons = singletons[:, np.argsort(names)]
@@ -172,6 +180,25 @@ def prepare(
         singletons,
         frame,
         information,
+    )
+
+
+def _chosen_number(
+    estimator: Consensus,
+    X: Array,
+    information: SideInformation,
+    rng: np.random.RandomState,
+) -> Choice:
+    """The number of clusters, at least that of the known labels."""
+    n_known = int(information.labels.max()) + 1 if information.has_labels else 0
+    title = f"{type(estimator).__name__}, number of clusters"
+    return choose_n_clusters(
+        X,
+        default_numbers(X, max(2, n_known)),
+        MEMBERS if isinstance(estimator.members, str) else estimator.members,
+        rng,
+        may_be_one=n_known < 2,
+        title=title if estimator.verbose else None,
     )
 
 
@@ -287,12 +314,19 @@ def train_blocks(
         student.focal_sets,
         settings.max_iter,
         sample,
-        check=partial(warn_of_failures, session),
+        check=partial(warn_of_session, session),
     )
 
 
-def warn_of_failures(session: Session) -> None:
-    """Warn of members that are missing."""
+def warn_of_session(session: Session) -> None:
+    """Warn of members that are missing, and of data without clusters."""
+    if session.choice is not None and session.choice.n_clusters == 1:
+        warn_user(
+            f"X seems to have no clusters: {session.choice.finding}. All objects are "
+            "in one; give n_clusters to divide them anyway, for example "
+            f"n_clusters={session.choice.best_number}",
+            NoClustersWarning,
+        )
     for name, reason in session.failures.items():
         warn_user(f"member {name} was left out, it failed: {reason}", UserWarning)
 
