@@ -168,7 +168,7 @@ default="auto"
     >>> from credalis.exceptions import ExperimentalWarning
     >>> warnings.simplefilter("ignore", ExperimentalWarning)
     >>> X = [[0], [1], [2], [6], [10], [11], [12]]
-    >>> model = MECM(n_clusters=2, init=[1, 5]).fit(X)
+    >>> model = MECM(n_clusters=2, init=[1, 5], empty_set="noise").fit(X)
     >>> model.medoids_, model.partition_.set_names()[3]
     (array([1, 5]), 'Ω')
     """
