@@ -398,6 +398,7 @@ def warn_of_collapse(
 
 
 def _exponent_advice(estimator: BaseCredalClusterer) -> str:
+    """To lower β, the value that was given or that "auto" has taken."""
     beta = estimator._parameter("beta")
     if isinstance(beta, str):
         taken = estimator._parameter("beta_")
