@@ -107,8 +107,8 @@ _side_options = together(
     "n_clusters",
     type=NumberOfClusters(),
     metavar="K|auto|A-B",
-    help="Number of clusters; auto tries 2 to 10 and says if there seem to be none, "
-    "A-B tries that range.",
+    help="Number of clusters; auto tries 2 to 10 or more and says if there seem to be "
+    "none, A-B tries that range.",
 )
 @click.option(
     "-m",

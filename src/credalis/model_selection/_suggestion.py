@@ -42,8 +42,8 @@ def suggest_n_clusters(
         Rows; 1000 of them are looked at, 1200 by the test. Scale the columns if their
         units differ.
     n_clusters : "auto" or iterable of int, default="auto"
-        Numbers to try, all >= 2. "auto" tries 2 to 10, but no more than one for every
-        ten rows.
+        Numbers to try, all >= 2. "auto" tries 2 to 10, and on to 40 as long as the
+        largest is the best, but no more than one for every ten rows.
     may_be_one : bool, default=True
         Whether 1 is suggested if the test finds nothing.
     members : "auto" or list, default="auto"
@@ -88,10 +88,11 @@ def suggest_n_clusters(
     check_seed("random_state", random_state)
     if isinstance(n_clusters, str):
         check_choice("n_clusters", n_clusters, ("auto",))
-        numbers: Sequence[int] = default_numbers(rows)
+        numbers: Sequence[int]
+        numbers, largest = default_numbers(rows)
     else:
         check = partial(check_integer, "n_clusters", at_least=2)
-        numbers = distinct("n_clusters", n_clusters, check)
+        numbers, largest = distinct("n_clusters", n_clusters, check), None
     n_distinct = count_distinct(rows, numbers[-1])
     if n_distinct < numbers[-1]:
         raise ValueError(
@@ -107,6 +108,7 @@ def suggest_n_clusters(
             check_random_state(random_state),
             may_be_one=may_be_one,
             title="number of clusters" if verbose else None,
+            largest=largest,
         )
     return selection_of(choice)
 

@@ -56,9 +56,10 @@ class Consensus(BaseCredalClusterer):
     ----------
     n_clusters : int or "auto", default=2
         Number of clusters c. With one cluster, which is warned about, objects are told
-        from outliers and nothing else. "auto" tries 2 to 10 and takes the lowest BIC
-        among those on which members agree nearly as well as on the best, or 1, with a
-        warning, if there seems to be nothing to find; see the notes.
+        from outliers and nothing else. "auto" tries 2 to 10, on to 40 while the largest
+        is the best, and takes the lowest BIC among those on which members agree nearly
+        as well as on the best, or 1, with a warning, if there seems to be nothing to
+        find; see the notes.
     focal_sets : {"auto", "singletons", "pairs", "full", "two-step"} or FocalSets, \
 default="auto"
         Which sets of clusters may carry mass. "auto" takes singletons; with pairs,

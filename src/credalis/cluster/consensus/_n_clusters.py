@@ -21,9 +21,11 @@ from credalis.cluster.consensus._structure import LEVEL, structure_p_value
 
 Array = NDArray[np.float64]
 
-# Numbers that are tried if none are given: from 2 to this, but no more than one for so
-# many rows.
-LARGEST = 10
+# Numbers that are tried if none are given: from 2 to the first of these, and so many at
+# a time up to the second as long as the largest is the best; but no more than one for
+# so many rows.
+_LARGEST_AT_FIRST, _LARGEST = 10, 40
+_MORE = 5
 _ROWS_EACH = 10
 
 # Rows that are looked at.
@@ -32,11 +34,12 @@ _MAX_ROWS = 1000
 _FAMILIES = ("full", "tied")
 
 
-def default_numbers(rows: Array, at_least: int = 2) -> range:
-    """Numbers to try on these rows, none below those that are known."""
-    n_distinct = count_distinct(rows, LARGEST * _ROWS_EACH)
-    last = max(at_least, min(LARGEST, n_distinct // _ROWS_EACH))
-    return range(at_least, last + 1)
+def default_numbers(rows: Array, at_least: int = 2) -> tuple[range, int]:
+    """Numbers to try on these rows, none below those that are known, and the last."""
+    n_distinct = count_distinct(rows, _LARGEST * _ROWS_EACH)
+    largest = max(at_least, min(_LARGEST, n_distinct // _ROWS_EACH))
+    last = max(at_least, min(largest, _LARGEST_AT_FIRST))
+    return range(at_least, last + 1), largest
 
 
 def choose_n_clusters(
@@ -47,6 +50,7 @@ def choose_n_clusters(
     *,
     may_be_one: bool,
     title: str | None,
+    largest: int | None = None,
 ) -> Choice:
     """Test for structure, ask the members about each number, choose.
 
@@ -64,6 +68,8 @@ def choose_n_clusters(
         Whether the answer is 1 if the test finds no structure.
     title : str or None
         What the progress bar is called; None: there is none.
+    largest : int or None
+        How far to go on if the last of the numbers is the best; None: no further.
     """
     progress = Progress(
         title or "", n_runs=1, max_iter=len(numbers) + 1, enabled=title is not None
@@ -72,20 +78,32 @@ def choose_n_clusters(
     progress.report(0, 1, None)
     if len(rows) > _MAX_ROWS:
         rows = rows[np.sort(rng.choice(len(rows), _MAX_ROWS, replace=False))]
-    agreement, bic = np.empty(len(numbers)), np.empty(len(numbers))
-    for k, number in enumerate(numbers):
-        session = convene(
-            rows, number, members, rng, has_gate=False, report=lambda *_: None
-        )
-        agreement[k] = session.agreement
-        bic[k] = lowest_bic(session.committee.frame(rows), number, rng)
-        progress.report(0, k + 2, None)
+    has_none = may_be_one and p_value > LEVEL
+    tried: list[int] = []
+    agreement: list[float] = []
+    bic: list[float] = []
+    waiting = list(numbers)
+    while waiting:
+        for number in waiting:
+            session = convene(
+                rows, number, members, rng, has_gate=False, report=lambda *_: None
+            )
+            tried.append(number)
+            agreement.append(session.agreement)
+            bic.append(lowest_bic(session.committee.frame(rows), number, rng))
+            progress.report(0, min(len(tried), len(numbers)) + 1, None)
+        best = most_credible(np.array(tried), np.array(agreement), np.array(bic))
+        waiting = []
+        if largest is not None and best == tried[-1] and not has_none:
+            waiting = list(range(best + 1, min(best + _MORE, largest) + 1))
     progress.close()
-    tried = np.array(numbers, dtype=np.intp)
-    best = most_credible(tried, agreement, bic)
-    if may_be_one and p_value > LEVEL:
-        best = 1
-    return Choice(best, tried, agreement, bic, p_value)
+    return Choice(
+        1 if has_none else best,
+        np.array(tried, dtype=np.intp),
+        np.array(agreement),
+        np.array(bic),
+        p_value,
+    )
 
 
 def lowest_bic(X: Array, n_clusters: int, rng: np.random.RandomState) -> float:

@@ -192,13 +192,15 @@ def _chosen_number(
     """The number of clusters, at least that of the known labels."""
     n_known = int(information.labels.max()) + 1 if information.has_labels else 0
     title = f"{type(estimator).__name__}, number of clusters"
+    numbers, largest = default_numbers(X, max(2, n_known))
     return choose_n_clusters(
         X,
-        default_numbers(X, max(2, n_known)),
+        numbers,
         MEMBERS if isinstance(estimator.members, str) else estimator.members,
         rng,
         may_be_one=n_known < 2,
         title=title if estimator.verbose else None,
+        largest=largest,
     )
 
 
