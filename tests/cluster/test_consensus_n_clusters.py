@@ -58,15 +58,15 @@ def test_numbers_that_are_tried(rng):
     assert default_numbers(X[:45]) == (range(2, 5), 4)
     assert default_numbers(X[:5]) == (range(2, 3), 2)
     assert default_numbers(X, 12) == (range(12, 13), 40)
+    assert default_numbers(np.repeat(X[:30], 9, axis=0)) == (range(2, 4), 3)
 
 
 def test_more_numbers_are_tried_while_the_largest_is_the_best(rng):
-    centers = 20.0 * np.stack(np.divmod(np.arange(12), 4), axis=1)
-    X = np.repeat(centers, 20, axis=0) + rng.normal(size=(240, 2))
+    centers = np.random.RandomState(1).uniform(-40, 40, size=(13, 3))
+    X = np.repeat(centers, 20, axis=0) + rng.normal(size=(260, 3))
     model = Consensus("auto", **QUICK).fit(X)
-    assert model.n_clusters_ == 12
+    assert model.n_clusters_ == 13
     assert model.selection_["table"][-1]["n_clusters"] == 15
-    assert default_numbers(np.repeat(X[:30], 9, axis=0)) == range(2, 4)
 
 
 def test_the_number_is_found(blobs, tmp_path):

@@ -247,7 +247,8 @@ def test_the_classes_of_iris_are_found_although_two_are_more_stable(benchmark_da
 
 def test_the_butterfly_has_two_wings():
     X = load_butterfly().data
-    selection = select_n_clusters(ECM(), X, range(2, 5), random_state=0)
+    model = ECM(beta=2.0, init="k-means++", empty_set="noise")
+    selection = select_n_clusters(model, X, range(2, 5), random_state=0)
     assert selection.best == 2
     assert selection.votes["stability"].value == 2
 
