@@ -19,6 +19,8 @@ _TREES = {
     ),
     "haversine": "ball_tree",
 }
+# What distances of any estimator can be taken with.
+METRIC_NAMES = sorted(VALID_METRICS["brute"])
 # With more features, a tree visits most objects and plain search is faster.
 _MAX_TREE_FEATURES = 10
 # These need parameters that depend on all the data.

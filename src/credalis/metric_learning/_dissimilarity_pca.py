@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from credalis import _archive
 from credalis.dissimilarity import check_dissimilarities
 from credalis.metric_learning._base import Components, FeatureLearner, signs
 
@@ -54,6 +55,14 @@ class DissimilarityPCA(FeatureLearner):
     >>> DissimilarityPCA(n_components=2).fit_transform(D).shape
     (4, 2)
     """
+
+    _schema = FeatureLearner._schema.extended(
+        {
+            "mean_": _archive.Array("f", ("n_features",)),
+            "components_": _archive.Array("f", ("n_components", "n_features")),
+            "scale_": _archive.Array("f", ("n_components",), above=0),
+        }
+    )
 
     def __init__(
         self, n_components: Components = "auto", *, symmetrize: bool = False

@@ -37,6 +37,7 @@ from credalis.cluster._framework._fit import (
     fitted_attributes,
     set_fitted,
 )
+from credalis.cluster._framework._schema import ESTIMATOR
 from credalis.cluster._framework._solution import Solution, one_thread
 from credalis.cluster._inputs._scale import count_distinct
 from credalis.partition import CredalPartition, uncopied_partition
@@ -118,6 +119,10 @@ class BaseCredalClusterer(
     it: it can be saved, compared, called from the command line and reported on.
     """
 
+    # What the attributes of a fitted estimator may be; a file with others is refused.
+    _schema: ClassVar[_archive.Fitted] = ESTIMATOR
+    # What a checkpoint may hold, for methods that read blocks.
+    _checkpoint_schema: ClassVar[_archive.Rule] = _archive.Fields({})
     # Half a sentence for the report: how the clusters were found.
     _words: ClassVar[str] = ""
     # Parameters of the variants that have names in the literature; None: one variant
@@ -274,6 +279,7 @@ class BaseCredalClusterer(
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores: parameters and fitted attributes."""
+        self._check_stored_parameters()
         return {
             "parameters": self.get_params(deep=False),
             "fitted": fitted_attributes(self),
@@ -283,6 +289,7 @@ class BaseCredalClusterer(
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
         estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
+        estimator._check_stored_parameters()
         set_fitted(estimator, state["fitted"])
         return estimator
 
@@ -366,6 +373,10 @@ class BaseCredalClusterer(
     def _check_parameters(self) -> None:
         self._check_n_clusters()
         check_common(self)
+
+    def _check_stored_parameters(self) -> None:
+        """Check the parameters of a file, which another machine may have written."""
+        self._check_parameters()
 
     def _check_n_clusters(self) -> None:
         check_integer("n_clusters", self._parameter("n_clusters"), at_least=1)

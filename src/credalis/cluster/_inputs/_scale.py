@@ -1,6 +1,7 @@
 """Scales: of attributes, and of clusters in data that may hold gross outliers."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,13 @@ class Standardization(_archive.SavedFields):
 
     mean: NDArray[np.float64]
     scale: NDArray[np.float64]
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "mean": _archive.Array("f", ("n_inputs",)),
+            "scale": _archive.Array("f", ("n_inputs",), above=0),
+        }
+    )
 
     @classmethod
     def of(cls, X: NDArray[np.float64]) -> "Standardization":

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.mixture import GaussianMixture
 
+from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_number, check_spread
 from credalis._progress import Progress, Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._schema import WITH_PARTITION
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._scale import count_distinct
 from credalis.cluster.bootstrap._interval_masses import IntervalFit, masses_of_new
@@ -21,6 +23,7 @@ from credalis.cluster.bootstrap._replicates import (
     Replicates,
     best_mixture,
     bootstrap,
+    covariance_shape,
     pair_intervals,
 )
 from credalis.optimize import iterate
@@ -31,6 +34,24 @@ Array = NDArray[np.float64]
 _MAX_LANDMARKS = 300
 # New objects compared with them at a time.
 _BLOCK_ROWS = 1024
+
+
+def _check_mixtures(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    replicates, means = fitted["replicates_"], fitted["means_"]
+    shape = covariance_shape(fitted["covariance_type_"], *means.shape)
+    if fitted["covariances_"].shape != shape:
+        raise ValueError(
+            f"{owner}.covariances_ must have shape {shape} for covariance_type_="
+            f"{fitted['covariance_type_']!r}, got {fitted['covariances_'].shape}"
+        )
+    expected = (len(fitted["landmark_posteriors_"]), *means.shape)
+    if replicates.means.shape != expected:
+        raise ValueError(
+            f"{owner}.replicates_.means must have shape {expected}, got "
+            f"{replicates.means.shape}"
+        )
 
 
 class Bootclus(BaseCredalClusterer):
@@ -146,6 +167,32 @@ default="auto"
     _words = "a mixture of normal distributions was fitted to many resamples"
     _depends_on_units = False
     _predicts_from_partition = True
+
+    _schema = BaseCredalClusterer._schema.extended(
+        {
+            **WITH_PARTITION,
+            "weights_": _archive.Array(
+                "f", ("n_clusters",), at_least=0, at_most=1 + 1e-6
+            ),
+            "means_": _archive.Array("f", ("n_clusters", "n_features")),
+            "covariance_type_": _archive.Choice(*COVARIANCE_TYPES),
+            "covariances_": _archive.Array("f", None),
+            "n_clusters_": _archive.Integer(size="n_clusters"),
+            "bic_": _archive.Number(),
+            "replicates_": _archive.Instance(Replicates),
+            "landmarks_": _archive.Array(
+                "i", ("n_landmarks",), at_least=0, below="n_samples"
+            ),
+            "landmark_posteriors_": _archive.Array(
+                "f",
+                ("n_bootstrap", "n_landmarks", "n_clusters"),
+                at_least=0,
+                at_most=1 + 1e-6,
+            ),
+        },
+        None,
+        _check_mixtures,
+    )
 
     max_iter: int
 

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,6 +32,29 @@ _EM_TOLERANCE = 1e-4
 _REPORTED_TOGETHER = 25
 
 
+def covariance_shape(
+    covariance_type: str, n_components: int, n_features: int
+) -> tuple[int, ...]:
+    """Shape of the covariances of a mixture."""
+    return {
+        "full": (n_components, n_features, n_features),
+        "tied": (n_features, n_features),
+        "diag": (n_components, n_features),
+        "spherical": (n_components,),
+    }[covariance_type]
+
+
+def _check_precisions(owner: str, entries: _archive.Entries) -> None:
+    n_bootstrap, *sizes = entries["means"].shape
+    shape = (n_bootstrap, *covariance_shape(entries["covariance_type"], *sizes))
+    if entries["precisions_cholesky"].shape != shape:
+        raise ValueError(
+            f"{owner}.precisions_cholesky must have shape {shape} for covariance_type="
+            f"{entries['covariance_type']!r}, got "
+            f"{entries['precisions_cholesky'].shape}"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Replicates(_archive.SavedFields):
     """Gaussian mixtures of bootstrap samples.
@@ -51,6 +75,18 @@ class Replicates(_archive.SavedFields):
     weights: Array
     means: Array
     precisions_cholesky: Array
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "covariance_type": _archive.Choice(*COVARIANCE_TYPES),
+            "weights": _archive.Array(
+                "f", ("n_bootstrap", "n_components"), at_least=0, at_most=1 + 1e-6
+            ),
+            "means": _archive.Array("f", ("n_bootstrap", "n_components", "n_features")),
+            "precisions_cholesky": _archive.Array("f", None),
+        },
+        relations=(_check_precisions,),
+    )
 
     def posteriors(self, X: Array) -> NDArray[np.float32]:
         """π_ik of the rows of X, shape (n_bootstrap, n_rows, n_components)."""

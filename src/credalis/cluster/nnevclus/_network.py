@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._scale import Standardization
+from credalis.cluster.nnevclus._schema import FITTED_NETWORK
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
     CredalNetwork,
@@ -191,6 +192,8 @@ class FittedNetwork:
     parameters: Array
     focal_sets: FocalSets
     space: InputSpace
+
+    _schema: ClassVar[_archive.Rule] = FITTED_NETWORK
 
     @classmethod
     def of(cls, estimator: NNEVCLUS) -> FittedNetwork:

@@ -1,6 +1,7 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -10,6 +11,8 @@ from sklearn.base import clone
 from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from credalis import _archive
+from credalis._checks import check_choice
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
@@ -20,7 +23,9 @@ from credalis.cluster._inputs._geometry import earlier_parameters
 from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
+from credalis.cluster.nnevclus._schema import NETWORK, check_inputs, training_schema
 from credalis.cluster.nnevclus._settings import (
+    ENGINES,
     N_INIT_RANDOM,
     Settings,
     check_mode,
@@ -219,6 +224,12 @@ default="auto"
     >>> model.predict([[0, 0], [4, 4]]).shape
     (2,)
     """
+
+    _schema = BaseCredalClusterer._schema.extended(
+        NETWORK.required,
+        {**NETWORK.optional, "stress_": _archive.Number()},
+        check_inputs,
+    )
 
     _words = "a neural network learned to give similar objects similar evidence"
     _variants: ClassVar = {"NNEVCLUS": {}, "NNEVCLUS-bp": {"init": "peaks"}}
@@ -545,6 +556,13 @@ default="auto"
         super()._check_parameters()
         check_parameters(self)
 
+    def _check_stored_parameters(self) -> None:
+        # Predictions of a perceptron need neither torch nor the device of the fit.
+        check_choice("engine", self.engine, ENGINES)
+        here = copy(self)
+        here.engine, here.device, here.module = "numpy", "cpu", None
+        here._check_parameters()
+
     def _prepare(
         self,
         X: NDArray[np.float64],
@@ -613,3 +631,7 @@ default="auto"
         self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None
     ) -> Outcome:
         return train_blocks(self, source, state, checkpoint)
+
+
+# Checkpoints of version 0.1 hold an estimator, so that the class must be there first.
+NNEVCLUS._checkpoint_schema = training_schema(FittedNetwork, NNEVCLUS)

@@ -11,7 +11,7 @@ from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._inputs._side_information import Transformer
-from credalis.cluster.prototypes._blocks import start_blocks, train_blocks
+from credalis.cluster.prototypes._blocks import CHECKPOINT, start_blocks, train_blocks
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
 from credalis.objectives import PrototypeModel
 
@@ -154,6 +154,7 @@ default="auto"
     _variants: ClassVar = {"CCM": {}, "CCM-bp": {"init": "peaks"}}
     _is_for_many_rows = True
     _reads_blocks = True
+    _checkpoint_schema = CHECKPOINT
     _start_blocks = start_blocks
     _train_blocks = train_blocks
 

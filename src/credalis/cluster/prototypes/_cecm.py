@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis import _archive
 from credalis._checks import check_choice, check_number
 from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import fit
@@ -186,6 +187,14 @@ default="auto"
     _words = "objects were compared with centres, respecting what is known about pairs"
     _uses_pairs = True
     _needs_side_information = True
+
+    _schema = PrototypeClusterer._schema.extended(
+        {
+            "constrained_rows_": _archive.Array(
+                "i", (None,), at_least=0, below="n_samples"
+            )
+        }
+    )
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from sklearn.cluster import kmeans_plusplus
 
+from credalis import _archive
 from credalis._checks import (
     check_choice,
     check_finite,
@@ -21,6 +22,7 @@ from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._noise import NoiseClusterer
+from credalis.cluster._framework._schema import TransformerRule
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._framework._warnings import warn_of_collapse
 from credalis.cluster._inputs._peaks import belief_peaks
@@ -107,11 +109,39 @@ MassUpdate = Callable[
 ]
 
 
+def check_metrics(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    """Refuse metrics in which squared distances are negative."""
+    metrics = fitted["metrics_"]
+    if metrics is None:
+        return
+    values = np.linalg.eigvalsh(metrics)
+    is_symmetric = np.allclose(metrics, metrics.transpose(0, 2, 1), rtol=1e-6)
+    if not is_symmetric or values.min() < -1e-9 * values.max():
+        raise ValueError(f"{owner}.metrics_ must be positive semi-definite matrices")
+
+
 class PrototypeClusterer(NoiseClusterer):
     """Base of the methods that have a prototype for each cluster.
 
     A subclass says what its distances are (`_model`).
     """
+
+    _schema = NoiseClusterer._schema.extended(
+        {
+            "transformer_": TransformerRule(),
+            "centers_": _archive.Array("f", ("n_clusters", "n_dimensions")),
+            "metrics_": _archive.OneOf(
+                _archive.Nothing(),
+                _archive.Array("f", ("n_clusters", "n_dimensions", "n_dimensions")),
+            ),
+            "delta_": _archive.Number(above=0),
+        },
+        # Files of version 0.1 have no exponent but the parameter.
+        {"beta_": _archive.Number(above=1)},
+        check_metrics,
+    )
 
     _inits: ClassVar[tuple[str, ...]] = ("k-means", "k-means++", "peaks")
     _moves_centers: ClassVar[bool] = True

@@ -9,8 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
+from credalis import _archive
 from credalis._checks import check_choice, check_number
 from credalis.cluster._framework._noise import NoiseClusterer
+from credalis.cluster._framework._schema import (
+    METRIC,
+    TransformerRule,
+    check_points,
+)
 from credalis.cluster._inputs._geometry import (
     Metric,
     attribute_geometry,
@@ -84,12 +90,50 @@ class RelationalProblem:
         }
 
 
+def _check_references(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    check_points(
+        f"{owner}.references_",
+        fitted["reference_points_"],
+        fitted["references_"],
+        fitted["n_features_in_"],
+    )
+
+
+def check_medoids(owner: str, fitted: _archive.Entries, *names: str) -> None:
+    """Refuse medoids that are not among the references."""
+    for name in names:
+        if name not in fitted:
+            raise ValueError(f"{owner}.{name} is missing")
+        if len(fitted[name]) and fitted[name].max() > fitted["references_"].max():
+            raise ValueError(f"{owner}.{name} must be among its references_")
+
+
 class RelationalClusterer(NoiseClusterer):
     """Base of RECM, ECMdd and MECM: one matrix of dissimilarities, prototypes.
 
     A subclass says what a start does (`_solve`), what delta adapts to
     (`_automatic_delta`), and what a unit of mass costs for new objects (`_costs`).
     """
+
+    _schema = NoiseClusterer._schema.extended(
+        {
+            "metric_": METRIC,
+            "transformer_": TransformerRule(),
+            "references_": _archive.Array(
+                "i", ("n_references",), at_least=0, is_ascending=True
+            ),
+            "reference_points_": _archive.OneOf(
+                _archive.Nothing(),
+                _archive.Array("f", ("n_references", "n_dimensions")),
+            ),
+            "delta_": _archive.Number(above=0),
+        },
+        # Files of version 0.1 have no exponent but the parameter.
+        {"beta_": _archive.Number(above=1)},
+        _check_references,
+    )
 
     _reads_dissimilarities = True
     # No automatic exponent is larger.

@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis import _archive
 from credalis._checks import check_choice, check_number
 from credalis._progress import Report
 from credalis._warnings import warn_experimental
@@ -16,6 +17,7 @@ from credalis.cluster._inputs._medoids import Core
 from credalis.cluster.relational._clusterer import (
     RelationalClusterer,
     RelationalProblem,
+    check_medoids,
 )
 from credalis.cluster.relational._ecmdd_prototypes import (
     SingleMedoids,
@@ -28,6 +30,15 @@ from credalis.cluster.relational._medoid_descent import (
 )
 
 PROTOTYPES = ("single", "weighted")
+
+
+def _check_prototypes(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    if parameters.get("prototypes") != "weighted":
+        check_medoids(owner, fitted, "medoids_", "set_medoids_")
+    elif "weights_" not in fitted:
+        raise ValueError(f"{owner}.weights_ is missing")
 
 
 class ECMdd(RelationalClusterer):
@@ -183,6 +194,19 @@ default="auto"
 
     _words = "objects were compared with objects that represent the clusters"
     _variants: ClassVar = {"sECMdd": {}, "wECMdd": {"prototypes": "weighted"}}
+
+    _schema = RelationalClusterer._schema.extended(
+        {},
+        {
+            "medoids_": _archive.Array("i", ("n_clusters",), at_least=0),
+            # -1 for ∅.
+            "set_medoids_": _archive.Array("i", ("n_focal_sets",), at_least=-1),
+            "weights_": _archive.Array(
+                "f", ("n_clusters", "n_references"), at_least=0, at_most=1 + 1e-6
+            ),
+        },
+        _check_prototypes,
+    )
 
     # Above, weights of prototypes are the same in all clusters on most data.
     _largest_beta = 1.2
