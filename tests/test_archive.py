@@ -17,7 +17,7 @@ from credalis import (
     _archive,
     load,
 )
-from credalis._archive import _container
+from helpers import contents, write
 
 PARTITION = CredalPartition(
     [[0, 1, 0, 0], [0, 0.6, 0.2, 0.2], [0.1, 0, 0.7, 0.2]], FocalSets.full(2)
@@ -45,19 +45,6 @@ def saved(tmp_path):
     path = tmp_path / "partition.credalis"
     PARTITION.save(path)
     return path
-
-
-def contents(path):
-    """Header and arrays of a file, to be changed and written again."""
-    with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    return json.loads(arrays.pop("credalis").tobytes()), arrays
-
-
-def write(path, header, arrays):
-    """A file with any content and the right digest."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    _container.write(path, {**arrays, "credalis": np.frombuffer(text, dtype=np.uint8)})
 
 
 def write_format1(path, header, arrays, save=np.savez):

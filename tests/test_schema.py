@@ -1,6 +1,5 @@
 """What files may hold: the words of a schema, and files that break one."""
 
-import json
 import warnings
 
 import numpy as np
@@ -40,11 +39,11 @@ from credalis._archive import (
     OneOf,
     Plain,
     Text,
-    _container,
 )
 from credalis.cluster import estimator_classes
 from credalis.metric_learning import KFDA, LSI, PCCA, DissimilarityPCA
 from credalis.streaming import NewClusterMonitor
+from helpers import contents, write
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -181,17 +180,6 @@ def content(model, tmp_path):
     path = tmp_path / "model.credalis"
     model[0].save(path)
     return contents(path), lambda *changed: write(path, *changed), path
-
-
-def contents(path):
-    with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    return json.loads(arrays.pop("credalis").tobytes()), arrays
-
-
-def write(path, header, arrays):
-    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    _container.write(path, {**arrays, "credalis": text})
 
 
 def entries(value, path=()):

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_seed, check_spread
+from credalis._threads import one_thread
 
 Matrix = NDArray[np.float64]
 Components = int | Literal["auto"]
@@ -113,13 +114,17 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
         check_spread("X", data)
         if hasattr(self, "random_state"):
             check_seed("random_state", self.random_state)
-        self._learn(data, y, must_link, cannot_link)
+        # Several threads would round sums in another way.
+        with one_thread():
+            self._learn(data, y, must_link, cannot_link)
         return self
 
     def transform(self, X: ArrayLike) -> Matrix:
         """Learned features of the rows of X, shape (n_samples, n_components_)."""
         check_is_fitted(self)
-        return self._features(validate_data(self, X, dtype=np.float64, reset=False))
+        data = validate_data(self, X, dtype=np.float64, reset=False)
+        with one_thread():
+            return self._features(data)
 
     def save(
         self, path: str | PathLike[str], *, key: bytes | str | None = None

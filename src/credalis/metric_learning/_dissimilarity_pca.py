@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
+from credalis._threads import one_thread
 from credalis.dissimilarity import check_dissimilarities
 from credalis.metric_learning._base import Components, FeatureLearner, signs
 
@@ -85,6 +86,12 @@ class DissimilarityPCA(FeatureLearner):
         self
         """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        with one_thread():
+            self._learn(X)
+        return self
+
+    def _learn(self, X: NDArray[np.float64]) -> None:
+        """Set the fitted attributes."""
         D = check_dissimilarities(X, symmetrize=self.symmetrize)
         self.mean_ = D.mean(axis=0)
         centered = D - self.mean_
@@ -107,7 +114,6 @@ class DissimilarityPCA(FeatureLearner):
         deviation = unit * np.sqrt(values / (len(D) - 1))
         self.scale_ = np.where(varies, deviation, 1.0)
         self.n_components_ = n_components
-        return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores of objects given by their dissimilarities to the training objects.
@@ -123,7 +129,8 @@ class DissimilarityPCA(FeatureLearner):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return (X - self.mean_) @ self.components_.T / self.scale_
+        with one_thread():
+            return (X - self.mean_) @ self.components_.T / self.scale_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

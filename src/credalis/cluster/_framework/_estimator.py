@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
 from credalis._checks import (
+    MOST_RUNS,
     check_choice,
     check_flag,
     check_integer,
@@ -28,7 +29,7 @@ from credalis._novelty import (
     empty_masses,
     report_novelty,
 )
-from credalis.belief import FocalSets
+from credalis.belief import FocalSets, check_n_clusters
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework import _registry
 from credalis.cluster._framework._fit import (
@@ -40,6 +41,7 @@ from credalis.cluster._framework._fit import (
 from credalis.cluster._framework._schema import ESTIMATOR
 from credalis.cluster._framework._solution import Solution, one_thread
 from credalis.cluster._inputs._scale import count_distinct
+from credalis.cluster._inputs._side_information import placed
 from credalis.partition import CredalPartition, uncopied_partition
 from credalis.sources import Source, lazily
 
@@ -65,7 +67,7 @@ def check_common(estimator: BaseCredalClusterer) -> None:
     if isinstance(n_init, str):
         check_choice("n_init", n_init, ("auto",))
     else:
-        check_integer("n_init", n_init, at_least=1)
+        check_integer("n_init", n_init, at_least=1, at_most=MOST_RUNS)
     for name in _FLAGS:
         if name in parameters:
             check_flag(name, parameters[name])
@@ -338,13 +340,15 @@ class BaseCredalClusterer(
         self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
     ) -> NDArray[np.float64]:
         """The data as a checked array."""
-        return validate_data(
-            self,
-            X,
-            dtype=np.float64,
-            reset=reset,
-            ensure_min_samples=ensure_min_samples,
-        )
+        # scikit-learn looks for infinite entries in a sum, which may itself be none.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(
+                self,
+                X,
+                dtype=np.float64,
+                reset=reset,
+                ensure_min_samples=ensure_min_samples,
+            )
 
     def _prepare(
         self, X: NDArray[np.float64], rng: np.random.RandomState, **given: Any
@@ -379,7 +383,7 @@ class BaseCredalClusterer(
         self._check_parameters()
 
     def _check_n_clusters(self) -> None:
-        check_integer("n_clusters", self._parameter("n_clusters"), at_least=1)
+        check_n_clusters(self._parameter("n_clusters"))
 
     def _check_enough_objects(self, X: NDArray[np.float64]) -> None:
         n_clusters = self._parameter("n_clusters")
@@ -414,9 +418,7 @@ class BaseCredalClusterer(
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         """Where the distances of objects are taken, and the metric there."""
         transformer = getattr(self, "transformer_", None)
-        if transformer is not None:
-            X = np.asarray(transformer.transform(X), dtype=np.float64)
-        return X, getattr(self, "metric_", "euclidean")
+        return placed(transformer, X), getattr(self, "metric_", "euclidean")
 
     def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores that the p-values come from, larger for stranger objects."""

@@ -16,6 +16,11 @@ from credalis import _archive
 _BLOCK_ROWS = 10_000
 
 
+# Deviations that objects may be away from the mean, as float32 numbers with room for
+# sums and products. Those that are farther count as this far in their direction.
+_MOST = 1e30
+
+
 @dataclass(frozen=True, eq=False)
 class Standardization(_archive.SavedFields):
     """x becomes (x - mean) / scale, column by column."""
@@ -53,8 +58,17 @@ class Standardization(_archive.SavedFields):
         )
 
     def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Standardise the rows of X."""
-        return (X - self.mean) / self.scale
+        """Standardise the rows of X; no result is infinite."""
+        with np.errstate(over="ignore"):
+            result = (X - self.mean) / self.scale
+        if not (result.max(initial=0.0) < _MOST and result.min(initial=0.0) > -_MOST):
+            is_far = np.abs(result).max(axis=1) >= _MOST
+            deviations = X[is_far] - self.mean
+            deviations /= np.abs(deviations).max(axis=1, keepdims=True)
+            directions = deviations * (self.scale.min() / self.scale)
+            directions /= np.abs(directions).max(axis=1, keepdims=True)
+            result[is_far] = _MOST * directions
+        return result
 
 
 _archive.register(Standardization)
@@ -95,6 +109,42 @@ class Scale:
     def deviations(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """X - nearest centre, row by row."""
         return X - self.centers[cdist(X, self.centers).argmin(axis=1)]
+
+
+def found_delta(distance: float) -> float:
+    """The distance as a distance to noise, or a ValueError if it is none."""
+    if not distance > 0:
+        raise ValueError(
+            "delta must be a number where all objects are equal: delta='auto' has no "
+            "distance to go by"
+        )
+    return distance
+
+
+# Squares of distances up to this, and sums of some of them, are numbers.
+FARTHEST = 1e153
+
+
+def within_reach(
+    X: NDArray[np.float64], center: NDArray[np.float64], farthest: float = FARTHEST
+) -> NDArray[np.float64]:
+    """Rows that are too far away for squared distances, brought nearer to a centre.
+
+    They stay in their direction, farther than all data: nothing that has a limit
+    changes. The other rows, and X itself if there are no such, are left as they are.
+    """
+    reach = farthest / np.sqrt(X.shape[1])
+    # Without a copy of all rows where none is far.
+    if X.max(initial=0.0) < reach / 2 and X.min(initial=0.0) > -reach / 2:
+        return X
+    deviations = X - center
+    lengths = np.abs(deviations).max(axis=1)
+    is_far = lengths > reach
+    if not is_far.any():
+        return X
+    near = X.copy()
+    near[is_far] = center + deviations[is_far] / lengths[is_far, None] * reach
+    return near
 
 
 def robust_scale(

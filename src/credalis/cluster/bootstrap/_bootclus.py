@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
-from credalis._checks import check_choice, check_integer, check_number, check_spread
+from credalis._checks import (
+    MOST_RUNS,
+    check_choice,
+    check_integer,
+    check_number,
+    check_spread,
+)
 from credalis._progress import Progress, Report
-from credalis.belief import FocalSets
+from credalis.belief import FocalSets, check_n_clusters
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._schema import WITH_PARTITION
 from credalis.cluster._framework._solution import Solution
@@ -234,18 +240,18 @@ default="auto"
         check_choice(
             "covariance_type", self.covariance_type, ("auto", *COVARIANCE_TYPES)
         )
-        check_integer("n_bootstrap", self.n_bootstrap, at_least=2)
+        check_integer("n_bootstrap", self.n_bootstrap, at_least=2, at_most=MOST_RUNS)
         check_number("confidence", self.confidence, at_least=0, at_most=1)
         check_number("reg_covar", self.reg_covar, at_least=0)
 
     def _check_n_clusters(self) -> None:
         if not isinstance(self.n_clusters, (list, tuple)):
-            check_integer("n_clusters", self.n_clusters, at_least=1)
+            check_n_clusters(self.n_clusters)
             return
         if len(self.n_clusters) == 0:
             raise ValueError("n_clusters must hold at least one number, got none")
         for number in self.n_clusters:
-            check_integer("n_clusters", number, at_least=1)
+            check_n_clusters(number)
 
     @property
     def _numbers(self) -> tuple[int, ...]:

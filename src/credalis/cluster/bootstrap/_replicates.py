@@ -13,6 +13,7 @@ from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
 from credalis.cluster._framework._solution import one_thread
+from credalis.cluster._inputs._scale import FARTHEST, within_reach
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,9 @@ _TILE_ROWS, _TILE_COLUMNS = 32, 64
 
 _MAX_EM_ITERATIONS = 1000
 _EM_TOLERANCE = 1e-4
+
+# Objects farther away from the means, in standard deviations, count as this far.
+_FARTHEST_DEVIATION = 1e100
 
 # Mixtures fitted between two reports.
 _REPORTED_TOGETHER = 25
@@ -91,6 +95,11 @@ class Replicates(_archive.SavedFields):
     def posteriors(self, X: Array) -> NDArray[np.float32]:
         """π_ik of the rows of X, shape (n_bootstrap, n_rows, n_components)."""
         n_bootstrap, n_components = self.weights.shape
+        # In units of the narrowest component: its squares are numbers, and far away
+        # one component has all probability long before.
+        narrowest = 1 / np.abs(self.precisions_cholesky).max()
+        farthest = min(_FARTHEST_DEVIATION * narrowest, FARTHEST)
+        X = within_reach(X, self.means.mean(axis=(0, 1)), farthest)
         found = np.empty((n_bootstrap, len(X), n_components), np.float32)
         mixture = GaussianMixture(n_components, covariance_type=self.covariance_type)
         for b in range(n_bootstrap):

@@ -24,7 +24,8 @@ from credalis.cluster._inputs._geometry import (
     check_not_negative,
     earlier_parameters,
 )
-from credalis.cluster._inputs._side_information import Transformer, transformed
+from credalis.cluster._inputs._scale import FARTHEST, within_reach
+from credalis.cluster._inputs._side_information import Transformer, placed
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
 from credalis.cluster.evclus._problem import (
     EvclusProblem,
@@ -430,6 +431,7 @@ default="auto"
         """Dissimilarities of new objects to the landmarks, (n_samples, n_landmarks)."""
         if self.points_ is None:
             check_not_negative(X)
-            return X[:, self.landmarks_]
-        points = transformed(self.transformer_, X)
+            return np.minimum(X[:, self.landmarks_], FARTHEST)
+        points = placed(self.transformer_, X)
+        points = within_reach(points, self.points_.mean(axis=0))
         return pairwise_distances(points, self.points_, metric=self.metric_)

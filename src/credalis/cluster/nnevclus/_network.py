@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +17,7 @@ from credalis._files import atomic_write, naming_errors
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import Geometry
-from credalis.cluster._inputs._scale import Standardization
+from credalis.cluster._inputs._scale import FARTHEST, Standardization
 from credalis.cluster.nnevclus._schema import FITTED_NETWORK
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Weights = list[Array]
 NamedWeights = dict[str, Array]
+
+# Half a gigabyte; a solver needs many times as much.
+_MOST_WEIGHTS = 2**26
 
 OTHER_SHAPE = (
     "warm_start needs a network of the same shape: hidden_layer_sizes or module, "
@@ -97,7 +101,7 @@ class InputSpace:
                 "X must hold no negative dissimilarities, the smallest is "
                 f"{X.min():.3g}"
             )
-        return self.embedding.transform(X)
+        return self.embedding.transform(np.minimum(X, FARTHEST))
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,8 +417,15 @@ def network_for(
         )
     if hidden is None:
         hidden = settings.hidden_sizes(focal_sets)
+    sizes = (space.n_inputs, *hidden, len(focal_sets))
+    n_weights = sum((a + 1) * b for a, b in pairwise(sizes))
+    if n_weights > _MOST_WEIGHTS:
+        raise ValueError(
+            f"hidden_layer_sizes must give no more than {_MOST_WEIGHTS} weights, got "
+            f"{n_weights} with layers of {sizes} units"
+        )
     return CredalNetwork(
-        Perceptron((space.n_inputs, *hidden, len(focal_sets))),
+        Perceptron(sizes),
         focal_sets.empty_index,
         settings.novelty_link,
         settings.weight_decay,

@@ -534,7 +534,8 @@ default="auto"
         fitted_shape = None if reset else getattr(self, "input_shape_", None)
         if shape is not None or (fitted_shape is not None and np.ndim(X) > 2):
             # An image is not a table: its shape is looked at first, then it is one row.
-            X = check_array(X, allow_nd=True, input_name="X", **options)
+            with np.errstate(over="ignore", invalid="ignore"):
+                X = check_array(X, allow_nd=True, input_name="X", **options)
             shape = X.shape[1:]
             X = X.reshape(len(X), -1)
         if not reset and shape != fitted_shape:
@@ -544,7 +545,8 @@ default="auto"
                 f"X must hold objects of shape {expected} as in fit, got objects of "
                 f"shape {got}"
             )
-        return validate_data(self, X, reset=reset, **options)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(self, X, reset=reset, **options)
 
     @classmethod
     def _brought_up(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis import _archive
-from credalis._checks import check_choice, check_number
+from credalis._checks import check_choice, check_exponent, check_number
 from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
@@ -272,7 +272,7 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("alpha", self.alpha, at_least=0)
+        check_exponent("alpha", self.alpha, self.n_clusters)
         check_choice("penalty", self.penalty, PENALTIES)
         weight = check_number("constraint_weight", self.constraint_weight, at_least=0)
         if weight >= 1:

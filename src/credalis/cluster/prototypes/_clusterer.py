@@ -26,10 +26,18 @@ from credalis.cluster._framework._schema import TransformerRule
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._framework._warnings import warn_of_collapse
 from credalis.cluster._inputs._peaks import belief_peaks
-from credalis.cluster._inputs._scale import MAX_SAMPLE, Scale, robust_scale
+from credalis.cluster._inputs._scale import (
+    FARTHEST,
+    MAX_SAMPLE,
+    Scale,
+    found_delta,
+    robust_scale,
+    within_reach,
+)
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,
+    placed,
     refuse_unused,
     side_information,
     transformed,
@@ -250,7 +258,7 @@ class PrototypeClusterer(NoiseClusterer):
                 start = scale.centers
             beta = _exponent(Z, scale, space) if isinstance(beta, str) else beta
             if isinstance(delta, str):
-                delta = self._delta_factor * scale.distance
+                delta = self._delta_factor * found_delta(scale.distance)
         return PrototypeProblem(
             Z,
             float(beta),
@@ -355,10 +363,18 @@ class PrototypeClusterer(NoiseClusterer):
     def _predict_masses(self, X: Array) -> Array:
         model = self._model(self.focal_sets_, self.beta_, self.delta_)
         sets = set_prototypes(self.centers_, self.metrics_, model)
-        return prototype_masses(transformed(self.transformer_, X), sets, model)
+        return prototype_masses(self._measured(X), sets, model)
+
+    def _measured(self, X: Array) -> Array:
+        """Objects where distances are taken, near enough for those of the metrics."""
+        points = placed(self.transformer_, X)
+        if self.metrics_ is None:
+            return points
+        farthest = FARTHEST / max(1.0, np.sqrt(np.abs(self.metrics_).max()))
+        return within_reach(points, self.centers_.mean(axis=0), farthest)
 
     def _points(self, X: Array) -> tuple[Array, Any]:
-        points, metric = super()._points(X)
+        points, metric = self._measured(X), "euclidean"
         if self.metrics_ is None:
             return points, metric
         # So that the units of the columns do not count here, either.

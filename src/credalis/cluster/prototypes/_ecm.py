@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credalis._checks import check_number
+from credalis._checks import check_exponent
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import fit
@@ -231,7 +231,7 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("alpha", self.alpha, at_least=0)
+        check_exponent("alpha", self.alpha, self.n_clusters)
 
     def _model(
         self, focal_sets: FocalSets, beta: float, delta: float

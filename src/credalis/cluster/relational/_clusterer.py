@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
 from credalis import _archive
-from credalis._checks import check_choice, check_number
+from credalis._checks import check_choice, check_exponent
 from credalis.cluster._framework._noise import NoiseClusterer
 from credalis.cluster._framework._schema import (
     METRIC,
@@ -30,7 +30,7 @@ from credalis.cluster._inputs._medoids import (
     objects_near,
     settled_medoids,
 )
-from credalis.cluster._inputs._side_information import Transformer, transformed
+from credalis.cluster._inputs._side_information import Transformer, placed
 from credalis.dissimilarity import check_dissimilarities
 from credalis.objectives import (
     automatic_exponent,
@@ -187,7 +187,7 @@ class RelationalClusterer(NoiseClusterer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("alpha", self.alpha, at_least=0)
+        check_exponent("alpha", self.alpha, self.n_clusters)
         if isinstance(self.init, str):
             check_choice("init", self.init, self._inits)
 
@@ -287,7 +287,7 @@ class RelationalClusterer(NoiseClusterer):
     def _predict_masses(self, X: Array) -> Array:
         if self.reference_points_ is None:
             check_not_negative(X)
-        X = transformed(self.transformer_, X)
+        X = placed(self.transformer_, X)
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in row_blocks(len(X), max(masses.shape[1], len(self.references_))):
             with np.errstate(over="ignore"):

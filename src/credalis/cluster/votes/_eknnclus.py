@@ -23,8 +23,10 @@ from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._schema import METRIC, TransformerRule
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import Metric, attribute_geometry
-from credalis.cluster._inputs._side_information import Transformer, transformed
+from credalis.cluster._inputs._scale import FARTHEST, within_reach
+from credalis.cluster._inputs._side_information import Transformer, placed
 from credalis.cluster.votes._votes import (
+    LARGEST_EXPONENT,
     count_votes,
     disagreement,
     discontent,
@@ -231,7 +233,7 @@ class EkNNclus(BaseCredalClusterer):
         else:
             check_integer("n_neighbors", self.n_neighbors, at_least=1)
         check_number("quantile", self.quantile, at_least=0, at_most=1)
-        check_number("exponent", self.exponent, above=0)
+        check_number("exponent", self.exponent, above=0, at_most=LARGEST_EXPONENT)
         if not hasattr(self.metric, "transform"):
             check_metric(self.metric)
 
@@ -331,7 +333,11 @@ class EkNNclus(BaseCredalClusterer):
 
     def _predict_masses(self, X: Array) -> Array:
         search = NeighborSearch(self.points_, self.metric_)
-        X = transformed(self.transformer_, X)
+        if self.points_ is None:
+            X = np.minimum(X, FARTHEST)
+        else:
+            X = placed(self.transformer_, X)
+            X = within_reach(X, self.points_.mean(axis=0))
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in batches(len(X), self.n_neighbors_ + self.n_clusters_):
             neighbors, lengths = search.query(X[rows], self.n_neighbors_)
