@@ -85,9 +85,11 @@ class DissimilarityPCA(FeatureLearner):
         -------
         self
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        data: NDArray[np.float64] = validate_data(
+            self, X, dtype=np.float64, ensure_min_samples=2
+        )
         with one_thread():
-            self._learn(X)
+            self._learn(data)
         return self
 
     def _learn(self, X: NDArray[np.float64]) -> None:

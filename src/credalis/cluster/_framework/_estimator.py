@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
 from credalis._checks import (
-    MOST_RUNS,
     check_choice,
     check_flag,
     check_integer,
     check_n_jobs,
     check_number,
+    check_runs,
     check_seed,
     shown,
 )
@@ -67,7 +67,7 @@ def check_common(estimator: BaseCredalClusterer) -> None:
     if isinstance(n_init, str):
         check_choice("n_init", n_init, ("auto",))
     else:
-        check_integer("n_init", n_init, at_least=1, at_most=MOST_RUNS)
+        check_runs("n_init", n_init)
     for name in _FLAGS:
         if name in parameters:
             check_flag(name, parameters[name])

@@ -111,16 +111,6 @@ class Scale:
         return X - self.centers[cdist(X, self.centers).argmin(axis=1)]
 
 
-def found_delta(distance: float) -> float:
-    """The distance as a distance to noise, or a ValueError if it is none."""
-    if not distance > 0:
-        raise ValueError(
-            "delta must be a number where all objects are equal: delta='auto' has no "
-            "distance to go by"
-        )
-    return distance
-
-
 # Squares of distances up to this, and sums of some of them, are numbers.
 FARTHEST = 1e153
 
@@ -159,7 +149,7 @@ def robust_scale(
     ordinary = np.quantile(squared, ORDINARY_SHARE)
     if ordinary == 0:
         # Almost all objects sit on a centre: their spread is the only scale left.
-        ordinary = squared.max() or X.var(axis=0).sum()
+        ordinary = squared.max() or X.var(axis=0).sum() or 1.0
     is_near = squared <= FAR**2 * ordinary
     if count_distinct(X[is_near], n_clusters) < n_clusters:
         is_near[:] = True

@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
-from credalis._checks import (
-    MOST_RUNS,
-    check_choice,
-    check_integer,
-    check_number,
-    check_spread,
-)
+from credalis._checks import check_choice, check_number, check_runs, check_spread
 from credalis._progress import Progress, Report
 from credalis.belief import FocalSets, check_n_clusters
 from credalis.cluster._framework._estimator import BaseCredalClusterer
@@ -240,7 +234,7 @@ default="auto"
         check_choice(
             "covariance_type", self.covariance_type, ("auto", *COVARIANCE_TYPES)
         )
-        check_integer("n_bootstrap", self.n_bootstrap, at_least=2, at_most=MOST_RUNS)
+        check_runs("n_bootstrap", self.n_bootstrap, at_least=2)
         check_number("confidence", self.confidence, at_least=0, at_most=1)
         check_number("reg_covar", self.reg_covar, at_least=0)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credalis._checks import LARGEST_FACTOR, check_choice, check_integer, check_number
+from credalis._checks import check_choice, check_factor, check_integer, check_number
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import check_scale_parameters
 from credalis.cluster.nnevclus._network import TrainedWeights
@@ -78,9 +78,6 @@ _N_INIT_SEEDED = 3
 _N_TRIES = 3
 _TRY_SHARE = 0.1
 _BATCH_SIZE = 200
-
-# A layer with more units is a mistake: refused before its weights are drawn.
-_MOST_UNITS = 2**20
 
 # First learning rates. Blocks of a file only refine what a sample has found; a stream
 # has no end for a schedule to fall towards, so that its rate is small and constant.
@@ -272,7 +269,7 @@ def check_parameters(estimator: NNEVCLUS) -> None:
         check_choice("hidden_layer_sizes", sizes, ("auto",))
     else:
         for size in np.atleast_1d(np.asarray(sizes, dtype=object)):
-            check_integer("hidden_layer_sizes", size, at_least=1, at_most=_MOST_UNITS)
+            check_integer("hidden_layer_sizes", size, at_least=1)
     if isinstance(estimator.n_components, str):
         check_choice("n_components", estimator.n_components, ("auto",))
     else:
@@ -287,9 +284,7 @@ def check_parameters(estimator: NNEVCLUS) -> None:
     check_choice("novelty_link", estimator.novelty_link, ("reference", "paper"))
     check_choice("solver", estimator.solver, ("auto", *SOLVERS))
     check_choice("dtype", estimator.dtype, ("auto", "float32", "float64"))
-    check_number(
-        "weight_decay", estimator.weight_decay, at_least=0, at_most=LARGEST_FACTOR
-    )
+    check_factor("weight_decay", estimator.weight_decay, at_least=0)
     check_number("label_weight", estimator.label_weight, at_least=0, at_most=1)
     check_number("constraint_weight", estimator.constraint_weight, at_least=0)
     check_number(

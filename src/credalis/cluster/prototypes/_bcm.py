@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credalis._checks import check_exponent, check_number
+from credalis._checks import check_exponent, check_factor
 from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
@@ -201,7 +201,7 @@ default="auto"
         super()._check_parameters()
         check_exponent("alpha", self.alpha, self.n_clusters)
         # Beyond, the prototypes are at one point but for rounding.
-        check_number("gamma", self.gamma, at_least=0, at_most=_LARGEST_GAMMA)
+        check_factor("gamma", self.gamma, at_least=0, at_most=_LARGEST_GAMMA)
 
     def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> bool:
         warn_experimental(

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credalis._checks import LARGEST_FACTOR, check_integer, check_number
+from credalis._checks import check_factor, check_integer
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import fit
@@ -247,7 +247,7 @@ default="auto"
             raise ValueError(
                 "max_cardinality must be at least 2 for focal_sets='two-step', got 1"
             )
-        check_number("gamma", self.gamma, at_least=0, at_most=LARGEST_FACTOR)
+        check_factor("gamma", self.gamma, at_least=0)
 
     def _first_focal_sets(self) -> FocalSets:
         focal_sets = self._focal_sets_of(self.n_clusters)

@@ -30,7 +30,6 @@ from credalis.cluster._inputs._scale import (
     FARTHEST,
     MAX_SAMPLE,
     Scale,
-    found_delta,
     robust_scale,
     within_reach,
 )
@@ -258,7 +257,7 @@ class PrototypeClusterer(NoiseClusterer):
                 start = scale.centers
             beta = _exponent(Z, scale, space) if isinstance(beta, str) else beta
             if isinstance(delta, str):
-                delta = self._delta_factor * found_delta(scale.distance)
+                delta = self._delta_factor * scale.distance
         return PrototypeProblem(
             Z,
             float(beta),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis import _archive
-from credalis._checks import LARGEST_FACTOR, check_choice, check_number
+from credalis._checks import check_choice, check_factor, check_number
 from credalis._progress import Report
 from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
@@ -269,10 +269,8 @@ default="auto"
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("prototypes", self.prototypes, PROTOTYPES)
-        check_number(
-            "eta", self.eta, at_least=1 / LARGEST_FACTOR, at_most=LARGEST_FACTOR
-        )
-        check_number("gamma", self.gamma, at_least=0, at_most=LARGEST_FACTOR)
+        check_factor("eta", self.eta, above=0)
+        check_factor("gamma", self.gamma, at_least=0)
         check_number("psi", self.psi, above=1)
         check_number("xi", self.xi, at_least=0)
         check_number("zeta", self.zeta, at_least=0)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis import _archive
-from credalis._checks import LARGEST_FACTOR, check_choice, check_number
+from credalis._checks import check_choice, check_factor, check_number
 from credalis._progress import Report
 from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
@@ -248,10 +248,8 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("gamma", self.gamma, at_least=0, at_most=LARGEST_FACTOR)
-        check_number(
-            "eta", self.eta, at_least=1 / LARGEST_FACTOR, at_most=LARGEST_FACTOR
-        )
+        check_factor("gamma", self.gamma, at_least=0)
+        check_factor("eta", self.eta, above=0)
         check_choice(
             "meta_dissimilarity", self.meta_dissimilarity, META_DISSIMILARITIES
         )

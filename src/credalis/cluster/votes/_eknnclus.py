@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
-from credalis._checks import check_choice, check_integer, check_lengths, check_number
+from credalis._checks import (
+    check_choice,
+    check_factor,
+    check_integer,
+    check_lengths,
+    check_number,
+)
 from credalis._neighbors import (
     NeighborSearch,
     batches,
@@ -233,7 +239,7 @@ class EkNNclus(BaseCredalClusterer):
         else:
             check_integer("n_neighbors", self.n_neighbors, at_least=1)
         check_number("quantile", self.quantile, at_least=0, at_most=1)
-        check_number("exponent", self.exponent, above=0, at_most=LARGEST_EXPONENT)
+        check_factor("exponent", self.exponent, above=0, at_most=LARGEST_EXPONENT)
         if not hasattr(self.metric, "transform"):
             check_metric(self.metric)
 
