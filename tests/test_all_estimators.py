@@ -29,6 +29,7 @@ from credalis import (
     NNEVCLUS,
     RECM,
     Bootclus,
+    Consensus,
     ECMdd,
     EkNNclus,
     FocalSets,
@@ -85,6 +86,17 @@ ESTIMATORS = [
         n_bootstrap=10,
         confidence=0.8,
         n_init=1,
+    ),
+    Consensus(),
+    Consensus(
+        n_clusters=3,
+        members=["full", "ward", "bpec"],
+        adequacy_gate=False,
+        committee_size=60,
+        hidden_layer_sizes=(8, 8),
+        weight_decay=0.01,
+        empty_set="nothing",
+        max_iter=20,
     ),
 ]
 
@@ -162,6 +174,21 @@ def test_prediction_on_the_training_data_is_the_fit(fitted, X):
     np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
     np.testing.assert_array_equal(fitted.transform(X), fitted.partition_.masses)
     np.testing.assert_array_equal(fitted.predict_proba(X), fitted.partition_.pignistic)
+
+
+def test_a_calibrated_model_gives_sets_with_a_level(fitted, X, tmp_path):
+    model = pickle.loads(pickle.dumps(fitted))
+    # New rows, the half of them with another class than the model says.
+    rows = X[:60] + 0.01
+    labels = model.predict(rows)
+    labels[::2] = labels[0]
+    model.calibrate(rows, "labels", labels)
+    sets = model.predict_sets(X, 0.6)
+    assert sets.shape == (len(X), model.focal_sets_.n_clusters)
+    assert sets[np.arange(len(X)), model.predict(X)].all()
+    model.save(tmp_path / "model")
+    loaded = credalis.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_sets(X, 0.6), sets)
 
 
 def test_the_result_ignores_y(estimator, X, rng):
@@ -308,6 +335,9 @@ def test_automatic_focal_sets_are_pairs_of_few_clusters(
     if isinstance(estimator, Bootclus):
         # Its published setting, whatever the number.
         expected = FocalSets.pairs(n_clusters, frame=False)
+    if isinstance(estimator, Consensus):
+        # Its members are about single clusters.
+        expected = FocalSets.singletons(n_clusters)
     estimator.set_params(n_clusters=n_clusters, focal_sets="auto")
     assert estimator.fit(X).focal_sets_ == expected
 

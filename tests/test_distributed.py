@@ -235,7 +235,7 @@ def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs, cli
 @pytest.mark.parametrize(
     ("model", "arguments", "message"),
     [
-        (ECM(4), {}, "only NNEVCLUS is trained on partitions"),
+        (ECM(4), {}, "only NNEVCLUS and Consensus are trained"),
         (NNEVCLUS(4), {"checkpoint": "x"}, "checkpoint must be None"),
         (NNEVCLUS(4), {"must_link": [(0, 1)]}, "must_link must be None"),
         (NNEVCLUS(4, solver="lbfgs"), {}, "solver must be"),

@@ -34,9 +34,14 @@ DIFFERENCES = {
     "empty_set": (
         "what leaves mass on ∅ in the fit",
         "EVCLUS NNEVCLUS",
+        "Consensus",
     ),
     "eta": ("a weight in the cost of one method", "MECM", "ECMdd"),
-    "focal_sets": ("the published choice, without Ω", "Bootclus"),
+    "focal_sets": (
+        "the published choice, without Ω; members are about single clusters",
+        "Bootclus",
+        "Consensus",
+    ),
     "gamma": (
         "a weight in the cost of one method, or the width of a kernel",
         "BCM",
@@ -45,6 +50,7 @@ DIFFERENCES = {
         "ECMdd",
         "KFDA KPCCA",
     ),
+    "hidden_layer_sizes": ('what "auto" stands for', "NNEVCLUS", "Consensus"),
     "init": (
         "what a start consists of",
         "MECM ECMdd",
@@ -56,6 +62,7 @@ DIFFERENCES = {
     "max_iter": (
         "a number chosen by the solver, or a loop that belongs to no start",
         "NNEVCLUS",
+        "Consensus",
         "Bootclus",
         "LSI",
         "DMLeig",
@@ -65,7 +72,7 @@ DIFFERENCES = {
         "BCM BPEC CCM CECM ECM",
         "EkNNclus",
     ),
-    "n_clusters": ("the number may be chosen by BIC", "Bootclus"),
+    "n_clusters": ("the number may be found", "Bootclus", "Consensus"),
     "n_components": (
         'what is counted, and what "auto" stands for',
         "FDA",
@@ -83,6 +90,7 @@ DIFFERENCES = {
         "EVCLUS",
         "NNEVCLUS",
         "Bootclus",
+        "Consensus",
         "EkNNclus",
         "PCCA KPCCA",
     ),
@@ -94,6 +102,7 @@ DIFFERENCES = {
         "what depends on chance",
         "BPEC",
         "Bootclus",
+        "Consensus",
         "LSI DMLeig",
         "NewClusterMonitor",
         "CredalSearchCV",
@@ -110,7 +119,7 @@ DIFFERENCES = {
     "solver": ("each has solvers of its own", "EVCLUS", "NNEVCLUS"),
     "tol": (
         "the symbol of what converges, or another rule",
-        "EVCLUS NNEVCLUS",
+        "EVCLUS NNEVCLUS Consensus",
         "RECM",
         "Bootclus",
         "LSI DMLeig",

@@ -266,7 +266,7 @@ def test_far_rows_are_those_of_their_direction():
 
 
 def test_near_rows_are_not_touched():
-    from credalis.cluster._inputs._scale import within_reach
+    from credalis.cluster._inputs._geometry import within_reach
 
     rows = np.array([[1e150, 0.0], [-3.0, 4.0]])
     assert within_reach(rows, np.zeros(2)) is rows

@@ -18,6 +18,7 @@ PUBLIC = {
     "MECM",
     "NNEVCLUS",
     "RECM",
+    "Consensus",
     "CredalPartition",
     "ECMdd",
     "Bootclus",

@@ -24,6 +24,7 @@ from credalis import (
     NNEVCLUS,
     RECM,
     Bootclus,
+    Consensus,
     CredalPartition,
     ECMdd,
     EkNNclus,
@@ -268,6 +269,24 @@ def test_report_says_it_at_another_level(fitted, reported):
     assert n_shown == verdicts.is_clear.sum()
     with pytest.raises(ValueError, match="clear_level must be"):
         reported(model, X, clear_level=0.6)
+
+
+def test_a_calibrated_model_says_what_its_sets_promise(reported):
+    X = np.random.default_rng(0).normal(size=(240, 2))
+    X[::2] += 4
+    classes = np.array(["<b>", "small"])[np.arange(240) % 2]
+    model = ECM(2, random_state=0, n_init=1).fit(X[:120])
+    with pytest.raises(ValueError, match="coverage must be None for a result without"):
+        reported(model, X[:120], coverage=0.9)
+    assert "Sets at level" not in reported(model, X[:120]).words
+    model.calibrate(X[120:], "labels", classes[120:])
+    for options, level in (({}, 0.9), ({"coverage": 0.95}, 0.95)):
+        page = reported(model, X[:120], **options)
+        sets = model.predict_sets(X[:120], level)
+        n_single = (sets.sum(axis=1) == 1).sum()
+        assert f"Sets at level {level}: 1 cluster {n_single} (" in page.words
+        assert model.calibration_.assumption in page.words
+        assert "is <b>" in page.words
 
 
 def test_nothing_of_a_kind_is_said_in_words(reported):
@@ -531,6 +550,7 @@ def test_dissimilarities_given_to_fit_are_taken(reported, monkeypatch):
         quick(2),
         EkNNclus(n_neighbors=10, random_state=0),
         Bootclus(2, n_bootstrap=5, random_state=0),
+        Consensus(2, random_state=0),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
-from credalis import NNEVCLUS, report
+from credalis import Consensus, report
 
 HERE = Path(__file__).parent
 # Widths of the screens, and the last part of the page that is shown.
@@ -18,7 +18,7 @@ VIEWS = {"report": (1280, ".cards"), "report-phone": (390, "#partition")}
 
 flowers = load_iris(as_frame=True).data
 X = StandardScaler().fit_transform(flowers)
-model = NNEVCLUS(n_clusters=3, random_state=0).fit(X)
+model = Consensus(n_clusters=3, random_state=0).fit(X)
 
 
 def photograph(browser, address, name):

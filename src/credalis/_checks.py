@@ -225,6 +225,11 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     return value
 
 
+def is_automatic(name: str, value: object) -> bool:
+    """Whether a value is "auto"; a ValueError for any other text."""
+    return isinstance(value, str) and check_choice(name, value, ("auto",)) == "auto"
+
+
 def shown(value: object) -> str:
     """The value as an error message shows it: on one line, and not much of it."""
     text = " ".join(repr(value).split())

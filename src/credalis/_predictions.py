@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from credalis._files import check_writable
-from credalis.cluster._framework._solution import one_thread
+from credalis._threads import one_thread
 from credalis.partition import uncopied_partition
 from credalis.sources import ArraySource, Source, as_source, from_table
 from credalis.tables import Table, output_format, write_table

@@ -43,8 +43,8 @@ class Progress:
         # A run in another process has no terminal to write to.
         return _silent, (self._title, len(self._done), self._max_iter)
 
-    def report(self, run: int, iteration: int, loss: float) -> None:
-        """Note that a run has reached this iteration and loss."""
+    def report(self, run: int, iteration: int, loss: float | None) -> None:
+        """Note that a run has reached this iteration and, if it has one, this loss."""
         if not self._enabled:
             return
         with self._lock:

@@ -1,12 +1,16 @@
 """One thread for each computation, so that its bits do not depend on the machine."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
+
+# Thread pools and their numbers of threads before they were limited.
+Numbers = list[tuple[Any, int]]
 
 
 class _SharedLimit:
@@ -20,15 +24,13 @@ class _SharedLimit:
     def __init__(self) -> None:
         self._lock = Lock()
         self._n_users = 0
-        self._before: list[int] = []
+        self._before: Numbers = []
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         with self._lock:
             if self._n_users == 0:
-                self._before = [pool.num_threads for pool in _pools("blas")]
-                for pool in _pools("blas"):
-                    _set_threads(pool, 1)
+                self._before = _limited("blas")
             self._n_users += 1
         try:
             yield
@@ -36,8 +38,7 @@ class _SharedLimit:
             with self._lock:
                 self._n_users -= 1
                 if self._n_users == 0:
-                    for pool, number in zip(_pools("blas"), self._before, strict=True):
-                        _set_threads(pool, number)
+                    _restore(self._before)
 
 
 _one_blas_thread = _SharedLimit()
@@ -51,18 +52,29 @@ def one_thread() -> Iterator[None]:
     each of its threads.
     """
     with _one_blas_thread():
-        before = [pool.num_threads for pool in _pools("openmp")]
-        for pool in _pools("openmp"):
-            pool.set_num_threads(1)
+        before = _limited("openmp")
         try:
             yield
         finally:
-            for pool, number in zip(_pools("openmp"), before, strict=True):
-                pool.set_num_threads(number)
+            _restore(before)
+
+
+def _limited(kind: str) -> Numbers:
+    """Limit the thread pools of a kind to one thread, and return what they had."""
+    # A library that brings a pool of its own is loaded by some module.
+    before = [(pool, pool.num_threads) for pool in _pools(kind, len(sys.modules))]
+    for pool, _ in before:
+        _set_threads(pool, 1)
+    return before
+
+
+def _restore(before: Numbers) -> None:
+    for pool, number in before:
+        _set_threads(pool, number)
 
 
 def _set_threads(pool: Any, number: int) -> None:
-    """Set the number of threads of linear algebra, whichever thread asks for it.
+    """Set the number of threads of a pool, whichever thread asks for it.
 
     Recent versions of threadpoolctl listen to one thread of the process only, which
     need be neither the first nor the last of ours.
@@ -70,7 +82,7 @@ def _set_threads(pool: Any, number: int) -> None:
     getattr(pool, "_real_set_num_threads", pool.set_num_threads)(number)
 
 
-@cache
-def _pools(kind: str) -> list[Any]:
+@lru_cache(maxsize=4)
+def _pools(kind: str, n_modules: int) -> list[Any]:
     """The thread pools of a kind; finding them takes milliseconds."""
     return ThreadpoolController().select(user_api=kind).lib_controllers

@@ -7,6 +7,7 @@ __all__ = [
     "ExperimentalWarning",
     "InvalidMassError",
     "MergedClustersWarning",
+    "NoClustersWarning",
     "OutlierWarning",
     "ResultWarning",
     "UnitsWarning",
@@ -42,6 +43,10 @@ class ExperimentalWarning(UserWarning):
 
 class MergedClustersWarning(ResultWarning):
     """A cluster holds groups with a gap between them, which k-means tells apart."""
+
+
+class NoClustersWarning(ResultWarning):
+    """A number of clusters was asked for, and there seem to be none."""
 
 
 class OutlierWarning(ResultWarning):

@@ -113,12 +113,42 @@ class TestAnswers:
         assert values["n_clusters"] == 2
         assert values["chosen"]["tried"] == [2, 4]
         assert "2 clusters chosen: 2 clusters by" in result.err
-        assert "peaks: 2" in result.err
+        assert "agreement: 2, members agree most" in result.err
 
-    def test_the_choice_of_a_large_table_rests_on_a_sample(self, run, tmp_path):
-        (tmp_path / "many.csv").write_text(flowers(n_rows=600))
-        result = run("cluster", "many.csv", "-c", "2-3", *GOOD)
-        assert "on 500 of 600 rows" in result.err
+    def test_auto_asks_first_whether_there_is_anything(self, run, csv, rng):
+        result = run("cluster", csv, "-c", "auto", *GOOD, "--json")
+        values = json.loads(result.out)
+        assert values["n_clusters"] == 2
+        assert values["chosen"]["p_value"] < 0.02
+        np.save("noise.npy", rng.uniform(size=(90, 2)))
+        options = ("cluster", "noise.npy", "-m", "ECM")
+        result = run(*options, "-c", "auto")
+        assert result.code == 1
+        assert "there seem to be no clusters" in result.error
+        assert "as in -c 3" in result.error
+        result = run(*options, "-c", "2-4")
+        assert result.code == 0
+        assert "but a test finds no gaps" in result.err
+
+    def test_labels_say_that_there_are_clusters(self, run, tmp_path, rng):
+        np.save("noise.npy", rng.uniform(size=(60, 2)))
+        (tmp_path / "labels.csv").write_text("row,label\n0,a\n1,b\n2,c\n")
+        options = ("cluster", "noise.npy", "--labels", "labels.csv")
+        quick = ("--param", "n_init=1", "--param", "max_iter=5")
+        result = run(*options, *quick, "-c", "auto", "--json")
+        assert result.code == 0
+        assert json.loads(result.out)["n_clusters"] >= 3
+        assert "-c must reach beyond the 3" in run(*options, "-c", "2-3").error
+
+    def test_the_choice_for_many_dissimilarities_rests_on_a_sample(
+        self, run, csv, monkeypatch
+    ):
+        monkeypatch.setattr("credalis.cli._shared._n_clusters.MAX_ROWS", 40)
+        heights = np.array(open_table(csv).read(["height"])["height"])
+        np.save("d.npy", np.abs(heights[:, None] - heights))
+        result = run("cluster", "d.npy", "-c", "2-3", "--precomputed", "-m", "RECM")
+        assert "on 40 of 60 rows" in result.err
+        assert "peaks: 2" in result.err
         assert result.code == 0
 
     def test_one_hot(self, run, csv):

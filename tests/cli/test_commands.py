@@ -78,10 +78,9 @@ class TestCompare:
     def test_a_large_table_gets_the_quick_methods(self, run, csv, monkeypatch):
         monkeypatch.setattr("credalis.cli._compare._MAX_ROWS_FOR_ALL", 10)
         result = run("compare", csv, "-c", "2", "--columns", "height,width")
-        assert (
-            "60 rows: only NNEVCLUS, ECM, CCM, BCM are run; name others with --methods"
-            in result.err
-        )
+        names = "NNEVCLUS, ECM, CCM, BCM, Consensus"
+        expected = f"60 rows: only {names} are run; name others with --methods"
+        assert expected in result.err
 
 
 class TestCompletion:

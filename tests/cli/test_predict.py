@@ -59,7 +59,7 @@ def test_novelties_are_flagged(run, model):
 
 
 def test_a_network_without_detector_says_so(run, csv):
-    options = ("--id", "id", "--exclude", "colour,kind", "--param", "n_init=1")
+    options = ("--id", "id", "--exclude", "colour,kind", "-m", "NNEVCLUS")
     for meaning, is_told in (("stress", True), ("novelty", False)):
         chosen = ("--param", f"empty_set={meaning}")
         run("cluster", csv, "-c", "2", *options, *chosen, "--model", "nn.credalis")
@@ -224,13 +224,14 @@ def test_memory_does_not_grow_with_the_table(model, tmp_path):
 
 def test_rows_that_a_file_holds_are_told(run, csv):
     given = ("--id", "id", "--exclude", "colour,kind", "-c", "2", "--model", "m")
+    network = ("-m", "NNEVCLUS", "--param", "n_init=1")
     for options, kept in (
         ({"empty_set": "novelty"}, {"novelty": 60}),
         ({"empty_set": "stress"}, {}),
         ({"empty_set": "novelty", "novelty_detector": "ocsvm"}, None),
     ):
         chosen = [f"--param={key}={value}" for key, value in options.items()]
-        assert run("cluster", csv, *given, *chosen, "--param", "n_init=1").code == 0
+        assert run("cluster", csv, *given, *network, *chosen).code == 0
         text, values = run("info", "m").out, json.loads(run("info", "m", "--json").out)
         if kept is None:
             [(use, n_rows)] = values["training_rows"].items()

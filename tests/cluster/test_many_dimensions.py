@@ -14,8 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 import credalis
 from credalis import BCM, BPEC, CCM, CECM, ECM, MECM, RECM, ECMdd, FocalSets
 from credalis.checkpoints import Checkpoint
+from credalis.cluster._inputs._clusters import robust_scale
 from credalis.cluster._inputs._medoids import k_means
-from credalis.cluster._inputs._scale import robust_scale
 from credalis.exceptions import CollapseWarning
 from credalis.objectives import (
     automatic_exponent,
@@ -363,6 +363,7 @@ def test_shares_among_the_clusters_do_not_depend_on_delta(plane):
 
 
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.UnitsWarning")
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.MergedClustersWarning")
 def test_novelty_with_an_adaptive_metric_knows_no_units(plane):
     X, _ = plane
     units = np.array([1.0, 1000.0])

@@ -9,18 +9,18 @@ from sklearn.utils import check_random_state
 
 from credalis import NNEVCLUS, FocalSets
 from credalis.belief import plausibility
-from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster.nnevclus._extension import (
     _enlarged,
     _first_sets,
-    _for_other_inputs,
     _grown_sets,
     _problem,
-    _start,
     extended,
 )
 from credalis.cluster.nnevclus._network import FittedNetwork, network_for
-from credalis.network import masses_in_blocks
+from credalis.network import (
+    Standardization,
+    weights_for_other_inputs,
+)
 
 CENTERS = np.array([[0, 0], [9, 0], [4, 8], [13, 8]], dtype=float)
 
@@ -122,9 +122,10 @@ def test_start_says_of_old_clusters_what_the_old_network_says():
     focal_sets = _first_sets(known.focal_sets, result)
     problem = _problem(known, result, everything, rng)
     network = network_for(problem.settings, problem.space, focal_sets, (12,))
-    parameters = _start(network, known, problem, all_labels, focal_sets, rng)
-    standardize = problem.space.standardize
-    masses = masses_in_blocks(network, parameters, everything, standardize, None)
+    larger = known.extended(
+        network, problem.space, focal_sets, problem.inputs, all_labels, rng
+    )
+    masses = larger.masses(everything)
     old = model.transform(everything)
     # ∅, {0}, {1}, {2}, {3}, Ω: without {3} the quotients are those of the old network.
     rest = np.delete(masses, 4, axis=1)
@@ -140,7 +141,7 @@ def test_weights_for_other_inputs_do_the_same(rng):
     X = rng.normal([5, -3], [2, 0.1], size=(20, 2))
     old, new = Standardization.of(X), Standardization.of(3 * X[:7] + 1)
     weights = [rng.normal(size=(4, 3)), rng.normal(size=(2, 5))]
-    moved = _for_other_inputs(weights, old, new)
+    moved = weights_for_other_inputs(weights, old, new)
 
     def units(layer, inputs):
         return inputs @ layer[:, 1:].T + layer[:, 0]

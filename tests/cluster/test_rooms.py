@@ -16,7 +16,11 @@ ROOT = PACKAGE / "cluster"
 ROOMS = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
 
 # What a room imports besides the framework, the inputs and lower layers.
-EDGES = {("nnevclus", "evclus")}
+EDGES = {
+    ("consensus", "nnevclus"),
+    ("consensus", "prototypes"),
+    ("nnevclus", "evclus"),
+}
 
 MODULES = {
     ".".join(("credalis", *path.relative_to(PACKAGE).with_suffix("").parts)): path
@@ -78,7 +82,8 @@ def test_ecm_needs_few_files():
         if name not in found and not name.endswith("._schema"):
             found.add(name)
             waiting += imported_modules(known[name])
-    assert len(found) <= 15, sorted(found)
+    # One of them, about levels, belongs to verbs after the fit.
+    assert len(found) <= 13, sorted(found)
     assert not any(room(name) in ("nnevclus", "evclus") for name in found)
 
 
@@ -117,14 +122,11 @@ def test_one_handler_of_interrupts_and_one_schedule():
 
 
 @pytest.mark.parametrize("cls", estimator_classes())
-def test_estimators_have_few_ancestors_of_ours(cls):
-    """The base, that of methods with a distance to noise, and that of a room."""
+def test_estimators_have_at_most_two_ancestors_of_ours(cls):
     ancestors = [
         base for base in cls.__mro__[1:] if base.__module__.startswith("credalis.")
     ]
-    assert len(ancestors) <= 3, ancestors
-    rooms = [each for each in ancestors if "._framework." not in each.__module__]
-    assert len(rooms) <= 1, ancestors
+    assert len(ancestors) <= 2, ancestors
     assert BaseCredalClusterer in ancestors
 
 
@@ -167,8 +169,7 @@ def test_a_fit_in_memory_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    # Hard clusters, labels and novelty are four of them.
-    assert n_files <= 32, "\n".join(names)
+    assert n_files <= 28, "\n".join(names)
 
 
 def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
@@ -186,5 +187,5 @@ def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    # Two more for the full-batch solver that puts a network onto hard clusters.
-    assert n_files <= 42, "\n".join(names)
+    # Three of them are novelty by the nearest neighbours and the digest of a file.
+    assert n_files <= 37, "\n".join(names)

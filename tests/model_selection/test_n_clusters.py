@@ -247,7 +247,8 @@ def test_the_classes_of_iris_are_found_although_two_are_more_stable(benchmark_da
 
 def test_the_butterfly_has_two_wings():
     X = load_butterfly().data
-    selection = select_n_clusters(ECM(), X, range(2, 5), random_state=0)
+    model = ECM(beta=2.0, init="k-means++", empty_set="noise")
+    selection = select_n_clusters(model, X, range(2, 5), random_state=0)
     assert selection.best == 2
     assert selection.votes["stability"].value == 2
 
@@ -338,7 +339,7 @@ def test_frames_in_and_tables_out(frame):
         ({"n_clusters": [3]}, "n_clusters must hold two or more different numbers"),
         ({"n_clusters": [2, 2.5]}, "n_clusters must be an integer >= 2, got 2.5"),
         ({"n_clusters": [2, 100]}, "n_clusters must not exceed the number of distinct"),
-        ({"criteria": "elbow"}, "criteria must be one of 'auto', 'peaks'"),
+        ({"criteria": "elbow"}, "criteria must be one of 'auto', 'consensus'"),
         ({"criteria": ["peaks", "gap"]}, "criteria must be one of 'peaks'"),
         ({"criteria": []}, "criteria must hold one or more different names"),
         ({"criteria": ["peaks", "peaks"]}, "criteria must hold one or more different"),

@@ -1,5 +1,6 @@
 """``credalis cluster``: from a table to memberships, a model and a report."""
 
+import copy
 import shlex
 import time
 from os.path import basename
@@ -9,10 +10,18 @@ import click
 
 from credalis._files import naming_errors
 from credalis.cli._shared._console import Console
+from credalis.cli._shared._coverage import (
+    calibration_options,
+    check_coverage,
+    fit_in_part,
+    keeps_rows_out,
+    saved_coverage,
+)
 from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import (
     DEFAULT,
+    DEFAULT_OF_DISSIMILARITIES,
     check_side_information,
     finds_n_clusters,
     make_estimator,
@@ -45,7 +54,8 @@ from credalis.cli._shared._outputs import (
 from credalis.cli._shared._side_information import read_side_information
 from credalis.cli._shared._tally import Tally
 from credalis.cluster import BaseCredalClusterer, named_estimators
-from credalis.partition import CLEAR_LEVEL
+from credalis.partition import CLEAR_LEVEL, CredalPartition
+from credalis.partition._presentation import set_sizes
 from credalis.tables import output_format
 from credalis.tabular import TabularModel
 
@@ -97,15 +107,16 @@ _side_options = together(
     "n_clusters",
     type=NumberOfClusters(),
     metavar="K|auto|A-B",
-    help="Number of clusters; auto tries 2 to 8, A-B tries that range.",
+    help="Number of clusters; auto tries 2 to 10 or more and says if there seem to be "
+    "none, A-B tries that range.",
 )
 @click.option(
     "-m",
     "--method",
     type=click.Choice(list(named_estimators()), case_sensitive=False),
-    default=DEFAULT,
     metavar="NAME",
-    help=f"One of {', '.join(named_estimators())}.",
+    help=f"One of {', '.join(named_estimators())}.  [default: {DEFAULT}, or "
+    f"{DEFAULT_OF_DISSIMILARITIES} with --precomputed]",
 )
 @click.option(
     "--param",
@@ -124,6 +135,7 @@ _side_options = together(
 )
 @clear_level_option(f"{CLEAR_LEVEL:g}")
 @_output_options
+@calibration_options
 @column_options
 @_side_options
 @seed_option
@@ -146,6 +158,8 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
     )
     fields = checked_fields(options["fields"])
     clear_level = options["clear_level"] or CLEAR_LEVEL
+    if options["method"] is None:
+        options["method"] = _default_method(options["precomputed"], console)
     _check_options(data, options)
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
@@ -162,14 +176,25 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
         table = load_data(data, table_options, console)
         reasons = _fit(estimator, table, options, console)
         stop_if_asked()
-        facts = _facts(estimator, table, data, reasons, clear_level)
+        partition = estimator.partition_
+        if keeps_rows_out(options):
+            partition = estimator.predict_partition(table.X)
+        coverage = saved_coverage(estimator, options["coverage"])
+        facts = _facts(estimator, partition, table, data, reasons, clear_level)
+        text, sets = partition.summary(clear_level=clear_level), None
+        if coverage is not None:
+            sets = coverage.sets(partition)
+            sizes = set_sizes(sets)
+            facts["coverage"] = coverage.facts(sizes)
+            text += "\n\n" + coverage.text(sizes)
         if options["output"]:
             write_memberships(
                 options["output"],
                 table,
-                estimator.partition_,
+                partition,
                 fields,
                 clear_level,
+                sets,
                 csv_safe=is_csv_safe(options["csv_safe"], options["output"]),
             )
         if options["model"]:
@@ -179,14 +204,25 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
         if options["report"]:
             command = _command_line(context, data)
             write_report(
-                estimator,
+                _about(estimator, partition),
                 table,
                 options["report"],
                 command,
                 is_precomputed=table_options.precomputed,
                 clear_level=clear_level,
+                coverage=options["coverage"],
             )
-    _show(console, estimator, facts, options, time.perf_counter() - start)
+    _show(console, text, facts, options, time.perf_counter() - start)
+
+
+def _default_method(is_precomputed: bool, console: Console) -> str:
+    if not is_precomputed:
+        return DEFAULT
+    console.note(
+        f"--precomputed: {DEFAULT_OF_DISSIMILARITIES}, because the members of "
+        f"{DEFAULT} need attributes (-m names another method)"
+    )
+    return DEFAULT_OF_DISSIMILARITIES
 
 
 def _check_options(data: str, options: dict[str, Any]) -> None:
@@ -202,10 +238,11 @@ def _check_options(data: str, options: dict[str, Any]) -> None:
         name: path for name, path in zip(names, files, strict=True) if path is not None
     }
     check_side_information(options["method"], given)
+    check_coverage(options)
 
 
 def _check_number(
-    n_clusters: int | range | None, estimator: BaseCredalClusterer, method: str
+    n_clusters: int | range | str | None, estimator: BaseCredalClusterer, method: str
 ) -> None:
     if finds_n_clusters(estimator):
         if n_clusters is not None:
@@ -236,7 +273,7 @@ def _fit(
         n_clusters=wanted if isinstance(wanted, int) else None,
     )
     reasons: dict[str, Any] = {}
-    if isinstance(wanted, range):
+    if isinstance(wanted, (range, str)):
         verbose = estimator.verbose
         selection = choose_n_clusters(
             estimator,
@@ -253,30 +290,49 @@ def _fit(
             preferred = "undecided" if vote.value is None else vote.value
             console.note(f"  {name}: {preferred}, {vote.reason}")
         reasons = {
-            "tried": [wanted[0], wanted[-1]],
+            "tried": [int(selection.values[0]), int(selection.values[-1])],
             "reason": selection.reason,
             "votes": {
                 name: None if vote.value is None else int(vote.value)
                 for name, vote in selection.votes.items()
             },
+            "p_value": selection.p_value,
         }
         wanted = int(selection.best)
         estimator.set_params(verbose=verbose)
     if wanted is not None:
         estimator.set_params(n_clusters=wanted)
+    if keeps_rows_out(options):
+        fit_in_part(estimator, table, options, console)
+        return reasons
     estimator.fit(table.X, **given)
+    if options["coverage"] is not None:
+        stop_if_asked()
+        console.note("fitting models to data drawn from mixtures, for --coverage")
+        estimator.calibrate(table.X, "model")
     return reasons
+
+
+def _about(
+    estimator: BaseCredalClusterer, partition: CredalPartition
+) -> BaseCredalClusterer:
+    """The estimator as if all rows of the table had been in the fit, for a report."""
+    if partition is estimator.partition_:
+        return estimator
+    twin = copy.copy(estimator)
+    twin.partition_, twin.labels_ = partition, partition.labels.copy()
+    return twin
 
 
 def _facts(
     estimator: BaseCredalClusterer,
+    partition: CredalPartition,
     table: Data,
     path: str,
     reasons: dict[str, Any],
     clear_level: float,
 ) -> dict[str, Any]:
     """Plain numbers about the result."""
-    partition = estimator.partition_
     tally = Tally(partition.n_clusters, clear_level).add(partition, table.n_dropped)
     return {
         "table": "standard input" if path == "-" else basename(path.rstrip("/")),
@@ -293,7 +349,7 @@ def _facts(
 
 def _show(
     console: Console,
-    estimator: BaseCredalClusterer,
+    text: str,
     facts: dict[str, Any],
     options: dict[str, Any],
     seconds: float,
@@ -309,7 +365,7 @@ def _show(
         "warnings": console.warnings,
         "seconds": round(seconds, 3),
     }
-    lines = [estimator.partition_.summary(clear_level=facts["clear_level"])]
+    lines = [text]
     what = {"output": "memberships", "model": "model", "report": "report"}
     files = {name: path for name, path in written.items() if path != "-"}
     if files:

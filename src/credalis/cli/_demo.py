@@ -7,7 +7,7 @@ import click
 from credalis._files import naming_errors
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._options import PATH, SETTINGS, debug_option, seed_option
-from credalis.cluster import NNEVCLUS
+from credalis.cluster import Consensus
 from credalis.datasets import make_four_class
 from credalis.report import report
 
@@ -27,9 +27,9 @@ _N_CLUSTERS = 4
 @seed_option
 @debug_option
 def demo(output: str, seed: int) -> None:
-    """Cluster four overlapping groups with NN-EVCLUS and write a report."""
+    """Cluster four overlapping groups by a consensus of methods and write a report."""
     X, _ = make_four_class(random_state=seed)
-    model = NNEVCLUS(_N_CLUSTERS, random_state=seed).fit(X)
+    model = Consensus(_N_CLUSTERS, random_state=seed).fit(X)
     stop_if_asked()
     click.echo(model.partition_.summary())
     with naming_errors(output):

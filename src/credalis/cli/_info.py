@@ -80,7 +80,23 @@ def _method(estimator: BaseCredalClusterer) -> dict[str, Any]:
         "training_rows": _training_rows(estimator),
         "loss": float(estimator.loss_),
         "iterations": int(estimator.n_iter_),
+        **_calibration(estimator),
         **_sets(estimator.focal_sets_),
+    }
+
+
+def _calibration(estimator: BaseCredalClusterer) -> dict[str, Any]:
+    """What sets with a level rest on, if the model is calibrated."""
+    found = getattr(estimator, "calibration_", None)
+    if found is None:
+        return {}
+    return {
+        "calibration": {
+            "target": found.target,
+            "rows": found.n_rows,
+            "max_level": found.max_level,
+            "assumption": found.assumption,
+        }
     }
 
 
@@ -118,6 +134,15 @@ def _text(values: dict[str, Any]) -> str:
         )
         for use, n_rows in values["training_rows"].items():
             lines.append(("rows kept", f"{n_rows} of the training data, for {use}"))
+    if "calibration" in values:
+        found = values["calibration"]
+        lines.append(
+            (
+                "sets",
+                f"target {found['target']}, {found['rows']} rows, levels up to "
+                f"{found['max_level']:.4g}. {found['assumption']}",
+            )
+        )
     if "columns" in values:
         lines += _column_lines(values["columns"])
     fit = values.get("fit", {})

@@ -9,6 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from credalis.cli._shared._console import Console
+from credalis.cli._shared._coverage import (
+    Coverage,
+    coverage_option,
+    saved_coverage,
+)
 from credalis.cli._shared._data import DataOptions
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._options import (
@@ -31,6 +36,7 @@ from credalis.cli._shared._tally import Tally
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.partition import CLEAR_LEVEL
+from credalis.partition._presentation import set_sizes
 from credalis.tables import Table, output_format, write_table
 from credalis.tabular import (
     MISSING,
@@ -67,6 +73,9 @@ from credalis.tabular import (
     help="What to do with missing values.  [default: as in the fit]",
 )
 @clear_level_option(f"as in the fit, else {CLEAR_LEVEL:g}")
+@coverage_option(
+    "The model must have been fitted with --coverage.  [default: as in the fit]"
+)
 @file_options
 @json_option
 @quiet_option
@@ -104,16 +113,23 @@ def predict(model: str, data: str, **options: Any) -> None:
             saved if isinstance(saved, TabularModel) else _tabular_model(saved, table)
         )
         level = options["clear_level"] or scorer.facts.get("clear_level", CLEAR_LEVEL)
+        known = scorer.facts.get("coverage", {}).get("level")
+        coverage = saved_coverage(scorer.estimator, options["coverage"] or known)
         scoring = _Scoring(
-            scorer, table, id_column, table_options.missing, level, console
+            scorer, table, id_column, table_options.missing, level, coverage, console
         )
         scoring.write(output, fields, options["csv_safe"])
     stop_if_asked()
     text = scoring.tally.text()
+    facts = scoring.tally.to_dict()
+    if coverage is not None:
+        sizes = scoring.tally.set_sizes
+        text += "\n\n" + coverage.text(sizes)
+        facts["coverage"] = coverage.facts(sizes)
     if output and output != "-":
         text += f"\n\nmemberships {output}"
     values = {
-        **scoring.tally.to_dict(),
+        **facts,
         "written": output,
         "warnings": console.warnings,
     }
@@ -135,6 +151,8 @@ class _Scoring:
         Treatment of missing values, None as in the fit.
     clear_level : float
         What "clear" asks for.
+    coverage : Coverage or None
+        Sets with a level, if they are asked for.
     console : Console
         Where to say what is odd.
     """
@@ -146,6 +164,7 @@ class _Scoring:
         id_column: str | None,
         missing: str | None,
         clear_level: float,
+        coverage: Coverage | None,
         console: Console,
     ) -> None:
         self.tally = Tally(model.focal_sets.n_clusters, clear_level)
@@ -153,6 +172,7 @@ class _Scoring:
         self._table = table
         self._id_column = id_column
         self._missing = missing
+        self._coverage = coverage
         self._console = console
 
     def write(
@@ -170,7 +190,12 @@ class _Scoring:
         key = pa.field("row", pa.int64())
         if self._id_column is not None:
             key = self._table.schema.field(self._id_column)
-        schema = membership_schema(self._model.focal_sets, key, fields)
+        schema = membership_schema(
+            self._model.focal_sets,
+            key,
+            fields,
+            has_coverage=self._coverage is not None,
+        )
         if output is None:
             for _ in self._batches(schema):
                 pass
@@ -192,9 +217,12 @@ class _Scoring:
             start = self.tally.n_rows
             rows = pa.array(np.arange(start, start + batch.num_rows))
             keys = batch.column(self._id_column) if others else rows
+            sets = None if self._coverage is None else self._coverage.sets(partition)
             yield membership_batch(
-                schema, partition, keys, features.is_kept, self.tally.clear_level
+                schema, partition, keys, features.is_kept, self.tally.clear_level, sets
             )
+            if sets is not None:
+                self.tally.set_sizes += set_sizes(sets)
             n_unknown += features.n_unknown
             self.tally.add(partition, int((~features.is_kept).sum()))
             self._console.progress(f"{self.tally.n_rows} rows ")

@@ -4,13 +4,15 @@
   and names what a method must say; ``_fit`` is the one route from X to fitted
   attributes; ``_registry`` knows all estimators.
 - ``_inputs``: what methods make of X and of what is known about it: dissimilarities and
-  their scale, labels and pairs, seeds, standardisation.
+  their scale, labels and pairs, hard clusters and seeds.
 - ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC), ``relational``
   (RECM, ECMdd, MECM), ``votes`` (EkNNclus), ``bootstrap`` (Bootclus): the methods.
+- ``consensus``: a committee of methods, and a network that learns its evidence.
 
 A room imports from ``_framework``, ``_inputs`` and lower layers; ``nnevclus`` also from
-``evclus``, which can find its seeds. A new method is one file in a room and one line
-below.
+``evclus``, which can find its seeds; ``consensus`` from ``prototypes``, which holds a
+member, and from ``nnevclus``, which trains networks. A new method is one file in a room
+and one line below.
 """
 
 from credalis.cluster._framework._estimator import (
@@ -32,6 +34,7 @@ from credalis.cluster.relational._mecm import MECM as MECM
 from credalis.cluster.prototypes._bpec import BPEC as BPEC
 from credalis.cluster.votes._eknnclus import EkNNclus as EkNNclus
 from credalis.cluster.bootstrap._bootclus import Bootclus as Bootclus
+from credalis.cluster.consensus._consensus import Consensus as Consensus
 from credalis.cluster.prototypes._cecm import CECM as CECM
 
 # isort: on

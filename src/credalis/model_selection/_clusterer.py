@@ -73,6 +73,15 @@ class Clusterer:
             estimator = estimator[-1]
         return CredalPartition(inner._training_masses(X), inner.focal_sets_)
 
+    def seen(self, X: Any) -> Any:
+        """X as the steps before the clusterer, fitted to it, hand it on."""
+        estimator = clone(self.estimator)
+        while hasattr(estimator, "steps"):
+            if len(estimator.steps) > 1:
+                X = estimator[:-1].fit_transform(X)
+            estimator = estimator[-1]
+        return X
+
     @property
     def name(self) -> str:
         """Name of its class."""

@@ -1,15 +1,16 @@
 """How many clusters: several criteria over a range, in one call."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
-from credalis._checks import check_choice, check_integer, check_n_jobs
+from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import (
     TRUST,
@@ -31,6 +32,7 @@ from credalis.model_selection._fits import (
 )
 from credalis.model_selection._selection import Selection
 from credalis.model_selection._side_information import RowInformation
+from credalis.model_selection._suggestion import suggest_n_clusters
 from credalis.peaks import DeltaBel, delta_bel
 
 # Up to here "auto" focal sets are all pairs for all numbers, beyond it singletons.
@@ -72,6 +74,10 @@ def select_n_clusters(
     The number with most votes is suggested; peaks decide between equals, then
     stability, then stress.
 
+    ``criteria="consensus"`` is another way, which does not ask the estimator: what a
+    committee of clusterings and a test for structure say, see `suggest_n_clusters`. The
+    answer may then be 1. It takes seconds, as only the suggested number is fitted.
+
     Numbers of clusters can be compared only if all else is equal. What an estimator
     leaves to the data is therefore fixed for all fits: δ0 of the stress, and delta of
     ECM, at what they are for the number in the middle of the range; focal sets "auto"
@@ -85,9 +91,10 @@ def select_n_clusters(
         Data, or dissimilarities for a clusterer with ``metric="precomputed"``.
     n_clusters : iterable of int, default=range(2, 9)
         Numbers to try, all >= 2.
-    criteria : "auto" or sequence of str, default="auto"
+    criteria : "auto", "consensus" or sequence of str, default="auto"
         Which criteria to use; "auto" uses those that apply to the estimator. Only
-        "stability" needs resamples, which take most of the time.
+        "stability" needs resamples, which take most of the time. "consensus" stands
+        alone.
     n_resamples : int, default=10
         Number of random parts of the rows, at least 3.
     resample_share : float, default=0.8
@@ -131,7 +138,8 @@ def select_n_clusters(
     """
     check = partial(check_integer, "n_clusters", at_least=2)
     numbers = np.array(distinct("n_clusters", n_clusters, check), np.intp)
-    wanted = _checked_criteria(criteria)
+    is_consensus = isinstance(criteria, str) and criteria == "consensus"
+    wanted = () if is_consensus else _checked_criteria(criteria)
     given = {
         "partial_labels": partial_labels,
         "must_link": must_link,
@@ -140,6 +148,8 @@ def select_n_clusters(
     }
     clusterer, information = checked_task(estimator, X, given, "n_clusters")
     check_n_jobs(n_jobs)
+    if is_consensus:
+        return _by_consensus(clusterer, numbers, X, information, random_state)
     seed, resamples = draw_resamples(
         information.n_samples, n_resamples, resample_share, random_state
     )
@@ -170,6 +180,35 @@ def select_n_clusters(
         fixed_params=fixed,
         estimators=dict(zip(numbers.tolist(), fits.estimators, strict=True)),
     )
+
+
+def _by_consensus(
+    clusterer: Clusterer,
+    numbers: NDArray[np.intp],
+    X: Any,
+    information: RowInformation,
+    random_state: Any,
+) -> Selection:
+    """What a committee suggests, and the estimator with this number of clusters."""
+    is_square = clusterer.parameters.get("metric") == "precomputed"
+    if is_square or information.dissimilarities is not None:
+        raise ValueError(
+            "criteria must not be 'consensus' for dissimilarities, as its members "
+            "cluster rows"
+        )
+    check_seed("random_state", random_state)
+    rng = check_random_state(random_state)
+    seed = int(rng.randint(np.iinfo(np.int32).max))
+    n_known = information.n_known_clusters
+    selection = suggest_n_clusters(
+        clusterer.seen(X),
+        numbers[numbers >= n_known].tolist(),
+        may_be_one=n_known < 2,
+        random_state=rng,
+    )
+    best = clusterer.with_parameters(n_clusters=int(selection.best))
+    fitted = fit_quietly(Fit(best, seed), X, information)
+    return replace(selection, estimators={selection.best: fitted})
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +339,7 @@ def _without_stress(
 
 def _checked_criteria(criteria: str | Sequence[str]) -> tuple[str, ...]:
     if isinstance(criteria, str):
-        check_choice("criteria", criteria, ("auto", *TRUST))
+        check_choice("criteria", criteria, ("auto", "consensus", *TRUST))
         return TRUST if criteria == "auto" else (criteria,)
     if not isinstance(criteria, Iterable):
         raise ValueError(f"criteria must be a list of names, got {criteria!r}")

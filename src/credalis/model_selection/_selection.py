@@ -55,6 +55,7 @@ class Selection:
     details: dict[str, NDArray[Any]]
     fixed_params: dict[str, Any]
     estimators: dict[float, Any]
+    p_value: float | None = None
 
     @property
     def best_estimator(self) -> Any:
@@ -63,6 +64,10 @@ class Selection:
             raise ValueError(
                 f"there is no best {self.parameter}, estimators holds all: "
                 f"{self.reason}"
+            )
+        if self.best not in self.estimators:
+            raise ValueError(
+                f"there is no best estimator, as none was fitted: {self.reason}"
             )
         return self.estimators[self.best]
 

@@ -2,10 +2,17 @@
 
 from credalis.network._detector import KernelScores, NoveltyScorer, fit_novelty
 from credalis.network._engine import torch_engine
+from credalis.network._growth import (
+    output_weights,
+    renamed_subset,
+    separating_weights,
+    weights_for_other_inputs,
+)
 from credalis.network._model import (
     CredalNetwork,
     DeferredInputs,
     Perceptron,
+    Standardization,
     masses_in_blocks,
     with_constant,
 )
@@ -29,6 +36,7 @@ __all__ = [
     "NoveltyScorer",
     "Perceptron",
     "SideInformation",
+    "Standardization",
     "TrainingData",
     "couple",
     "fit_novelty",
@@ -37,7 +45,11 @@ __all__ = [
     "masses_in_blocks",
     "mean_stress",
     "onnx_model",
+    "output_weights",
+    "renamed_subset",
+    "separating_weights",
     "stress_objective",
     "torch_engine",
+    "weights_for_other_inputs",
     "with_constant",
 ]

@@ -6,19 +6,11 @@ costs of rows, which are minimised row by row, and where prototypes give them.
 
 from credalis.objectives._adaptive_metric import MetricSpace
 from credalis.objectives._affine_stress import AffineStress, Entropy
-from credalis.objectives._base import Objective, Scaled, Sum
-from credalis.objectives._block_stress import (
-    BlockStress,
-    block_stress,
-    residual_store,
-)
-from credalis.objectives._constraints import PairConstraints
 from credalis.objectives._exponent import (
     automatic_exponent,
     mean_squared_cosine,
     mean_squared_cosine_within,
 )
-from credalis.objectives._labels import LabelFit
 from credalis.objectives._mass_costs import (
     SMALLEST_COST,
     cluster_shares,
@@ -46,7 +38,15 @@ from credalis.objectives._row_stress import (
     RowCost,
     RowStress,
 )
-from credalis.objectives._stress import DenseStress, SampledStress, cross_stress
+from credalis.objectives._stress import (
+    BlockStress,
+    DenseStress,
+    SampledStress,
+    block_stress,
+    cross_stress,
+    residual_store,
+)
+from credalis.objectives._terms import LabelFit, Objective, PairConstraints, Scaled, Sum
 from credalis.objectives._values import (
     label_penalty,
     pair_penalty,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis.belief import FocalSets
-from credalis.objectives._base import Array, Objective
+from credalis.objectives._terms import Array, Objective
 
 # Added to the dissimilarities, relative to their mean, if some of them are 0.
 _OFFSET = 0.1

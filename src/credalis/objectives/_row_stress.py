@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from credalis.belief import FocalSets
 from credalis.dissimilarity import Similarities
-from credalis.objectives._constraints import PairConstraints
+from credalis.objectives._terms import PairConstraints
 from credalis.optimize import RowQuadratics
 
 Array = NDArray[np.float64]

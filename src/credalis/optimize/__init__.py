@@ -1,11 +1,13 @@
 """Solvers that know nothing of clustering."""
 
-from credalis.optimize._gradient import (
+from credalis.optimize._loop import (
     GradientTrace,
+    Trace,
+    iterate,
+    iterate_to_best,
     minimize_adaptive,
     minimize_lbfgs,
 )
-from credalis.optimize._loop import Trace, iterate, iterate_to_best
 from credalis.optimize._simplex_qp import (
     RowQuadratics,
     minimize_on_simplex,

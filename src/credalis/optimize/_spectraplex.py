@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh
 
-from credalis.optimize._gradient import minimize_lbfgs
+from credalis.optimize._loop import minimize_lbfgs
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]

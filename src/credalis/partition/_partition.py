@@ -15,7 +15,9 @@ from credalis._checks import (
     check_distributions,
     check_integer,
     check_numbers,
+    shown,
 )
+from credalis._coverage import DEFAULT_LEVEL, CoverageCalibration, coverage_sets
 from credalis.belief import FocalSets
 from credalis.belief._focal_sets import check_permutation
 from credalis.belief._transforms import nonempty_mass
@@ -397,7 +399,12 @@ class CredalPartition:
         return Verdicts(is_outlier, is_clear, is_between, read_only(sets), level)
 
     def decide(
-        self, rule: str = "plausibility", *, outlier: int | None = None
+        self,
+        rule: str = "plausibility",
+        *,
+        outlier: int | None = None,
+        level: float | None = None,
+        calibration: CoverageCalibration | None = None,
     ) -> NDArray[Any]:
         """Hard or set-valued decisions.
 
@@ -408,23 +415,40 @@ class CredalPartition:
             (ties go to the lowest number). "maximum_mass": the focal set of largest
             mass. "interval_dominance": the clusters that no other dominates.
             "verdict": the cluster an object is clearly in, or those it lies between;
-            none for an outlier.
+            none for an outlier. "coverage": the clusters whose pignistic probability
+            reaches the threshold of a level, and the most plausible one in any case.
         outlier : int, default=None
             Label for the objects of `is_outlier`, usually -1. None: they get the
             cluster the rule says. For hard decisions only.
+        level : float, default=None
+            For "coverage", the probability that a set holds the right cluster. None:
+            0.9.
+        calibration : CoverageCalibration, default=None
+            For "coverage", where the threshold comes from: ``calibration_`` of the
+            model that has made the partition. Its ``assumption`` says what the level
+            promises.
 
         Returns
         -------
         array of int, shape (n_samples,), for a hard rule, or
         array of bool, shape (n_samples, n_clusters), for a set-valued one.
         """
-        check_choice("rule", rule, (*HARD_RULES, *SET_RULES))
-        if rule in SET_RULES:
+        check_choice("rule", rule, (*HARD_RULES, *SET_RULES, "coverage"))
+        if rule != "coverage":
+            for name, value in (("level", level), ("calibration", calibration)):
+                if value is not None:
+                    raise ValueError(
+                        f"{name} must be None for the rule {rule!r}, only 'coverage' "
+                        f"has one, got {shown(value)}"
+                    )
+        if rule not in HARD_RULES:
             if outlier is not None:
                 raise ValueError(
                     f"outlier must be None for the set-valued rule {rule!r}, which "
                     f"gives sets of clusters and no labels, got {outlier!r}"
                 )
+            if rule == "coverage":
+                return self._coverage_sets(level, calibration)
             return self._sets(rule).copy()
         labels = first_maximum(getattr(self, rule))
         if outlier is not None:
@@ -613,6 +637,22 @@ class CredalPartition:
     def from_state(cls, state: dict[str, Any]) -> "CredalPartition":
         """Inverse of `to_state`."""
         return cls(state["masses"], state["focal_sets"])
+
+    def _coverage_sets(
+        self, level: float | None, calibration: CoverageCalibration | None
+    ) -> NDArray[np.bool_]:
+        if not isinstance(calibration, CoverageCalibration):
+            raise ValueError(
+                "calibration must be the calibration_ of a model for the rule "
+                f"'coverage', see its method calibrate, got {shown(calibration)}"
+            )
+        if calibration.n_clusters != self.n_clusters:
+            raise ValueError(
+                f"calibration must be about {self.n_clusters} clusters, as the "
+                f"partition, got one about {calibration.n_clusters}"
+            )
+        threshold = calibration.threshold(DEFAULT_LEVEL if level is None else level)
+        return coverage_sets(self.pignistic, self.labels, threshold)
 
     def _sets(self, rule: str) -> NDArray[np.bool_]:
         check_choice("rule", rule, SET_RULES)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from credalis._coverage import CoverageCalibration
     from credalis.partition._partition import CredalPartition
     from credalis.partition._verdicts import Verdicts
 
@@ -76,6 +77,42 @@ def word_lines(
         f"between         {n_between}{sets}",
         f"outliers        {n_outliers}  (at least half of the mass on ∅)",
     ]
+
+
+def set_sizes(sets: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """How many sets have 0, 1, ... clusters, shape (n_clusters + 1,)."""
+    return np.bincount(sets.sum(axis=1), minlength=sets.shape[1] + 1)
+
+
+def coverage_lines(
+    sizes: NDArray[np.integer], level: float, calibration: "CoverageCalibration"
+) -> list[str]:
+    """How large the sets of a level are, which class is which cluster, what it means.
+
+    Parameters
+    ----------
+    sizes : array of int, shape (n_clusters + 1,)
+        From `set_sizes`.
+    level : float
+        The level.
+    calibration : CoverageCalibration
+        Where the threshold came from.
+    """
+    total = int(sizes.sum())
+    counts = [
+        f"{size} cluster{'s' if size > 1 else ''} {_share(int(count), total)}"
+        for size, count in enumerate(sizes)
+        if count
+    ]
+    lines = [f"sets at level {level:g}: " + ", ".join(counts)]
+    if calibration.classes is not None:
+        named = [
+            f"{k} is {name}"
+            for k, name in enumerate(calibration.classes)
+            if name is not None
+        ]
+        lines.append("clusters by their classes: " + ", ".join(named))
+    return [*lines, calibration.assumption]
 
 
 def silences(partition: "CredalPartition") -> list[str]:

@@ -21,6 +21,8 @@ _MEASURES = {
     "peaks": ("drop after so many peaks", False),
     "stress": ("stress", True),
     "nonspecificity": ("average nonspecificity N*", False),
+    "agreement": ("agreement of members", False),
+    "bic": ("BIC of a mixture", False),
 }
 _PARAMETERS = {
     "n_clusters": "number of clusters",

@@ -24,7 +24,7 @@ from credalis.report._content.objects import (
 from credalis.report._content.profiles import cards_of, profiles_of
 from credalis.report._content.settings import settings_of
 from credalis.report._content.subject import Subject, subject_of
-from credalis.report._content.summary import facts, how, lead
+from credalis.report._content.summary import coverage_text, facts, how, lead
 from credalis.report._content.text import plain
 
 
@@ -38,6 +38,7 @@ def report(
     ids: Any = None,
     command: str | None = None,
     clear_level: float = CLEAR_LEVEL,
+    coverage: float | None = None,
 ) -> None:
     """Write one HTML page about a clustering; it opens offline.
 
@@ -73,6 +74,10 @@ def report(
         Shell command that reproduces the result. None: lines of Python.
     clear_level : float, default=0.7
         Belief that makes an object clear, as in `CredalPartition.verdicts`.
+    coverage : float, default=None
+        Level of the sets of clusters that a calibrated model gives, see its method
+        ``calibrate``; the page says how large they are and what the level rests on.
+        None: 0.9 if the model is calibrated.
 
     Examples
     --------
@@ -87,12 +92,12 @@ def report(
     if command is not None and not isinstance(command, str):
         raise ValueError(f"command must be a str or None, got {command!r}")
     subject = subject_of(result, X, dissimilarities, data, ids, clear_level)
-    html = _page(subject, command)
+    html = _page(subject, command, coverage_text(subject, coverage))
     with atomic_write(path) as stream:
         stream.write(html.encode())
 
 
-def _page(subject: Subject, command: str | None) -> str:
+def _page(subject: Subject, command: str | None, coverage: str) -> str:
     """What the report says and draws, in its template."""
     from credalis import __version__
 
@@ -119,6 +124,7 @@ def _page(subject: Subject, command: str | None) -> str:
         lead=lead(subject),
         how=how(subject),
         silences=silences(partition),
+        coverage=coverage,
         facts=facts(subject),
         clear_level=f"{subject.verdicts.clear_level:g}",
         names=subject.names,

@@ -5,9 +5,8 @@ folders, Arrow and Feather, NPY and NPZ, each also compressed with gzip and thro
 pipe. Parsing is done by pyarrow, which comes with ``pip install "credalis[parquet]"``.
 """
 
-from credalis.tables._arrow import as_matrix, as_text, kind_of, reading
 from credalis.tables._open import open_table
-from credalis.tables._table import Table
+from credalis.tables._table import Table, as_matrix, as_text, kind_of, reading
 from credalis.tables._write import output_format, write_table
 
 __all__ = [

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.tables._arrow import arrow
-from credalis.tables._table import ByteSource, Table, check_names, listed
+from credalis.tables._table import ByteSource, Table, arrow, check_names, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa

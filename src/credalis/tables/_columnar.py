@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from credalis.tables._arrow import reading
-from credalis.tables._table import ByteSource, Table, check_names
+from credalis.tables._table import ByteSource, Table, check_names, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa

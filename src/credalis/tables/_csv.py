@@ -6,9 +6,8 @@ from io import BytesIO
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from credalis.tables._arrow import arrow, kind_of
 from credalis.tables._dialect import Dialect
-from credalis.tables._table import ByteSource, Table
+from credalis.tables._table import ByteSource, Table, arrow, kind_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

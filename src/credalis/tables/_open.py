@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from credalis.tables._arrays import open_npy, open_npz
-from credalis.tables._arrow import arrow
 from credalis.tables._columnar import ArrowTable, ParquetFolder, ParquetTable
 from credalis.tables._csv import CsvTable
 from credalis.tables._dialect import detect
-from credalis.tables._table import STDIN, ByteSource, Table
+from credalis.tables._table import STDIN, ByteSource, Table, arrow
 
 # How other files that people have begin.
 _FOREIGN = {

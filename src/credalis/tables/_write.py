@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from credalis._files import STDOUT, atomic_write, is_device, naming_errors
-from credalis.tables._arrow import arrow
+from credalis.tables._table import arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,11 +16,20 @@ if TYPE_CHECKING:
 
 FIELDS = ("label", "set", "outlier", "ambiguous", "doubt", "plausibilities", "masses")
 
+# The column of sets with a level; it is there if they were asked for.
+_COVERAGE = "coverage"
+
 
 def membership_schema(
-    focal_sets: FocalSets, key: "pa.Field", fields: Sequence[str] = FIELDS
+    focal_sets: FocalSets,
+    key: "pa.Field",
+    fields: Sequence[str] = FIELDS,
+    *,
+    has_coverage: bool = False,
 ) -> "pa.Schema":
     """Names and types of the columns: the key of the row, then the fields.
+
+    With ``has_coverage`` the column "coverage" is the last one.
 
     The names are those of ``CredalPartition.to_pandas``: "pl {0}" is the plausibility
     of cluster 0, "m {0,1}" the mass of the set of clusters 0 and 1.
@@ -46,6 +55,8 @@ def membership_schema(
             columns.append(pa.field(name, single[name]))
         elif name in fields:
             columns += [pa.field(column, pa.float64()) for column in many[name]]
+    if has_coverage:
+        columns.append(pa.field(_COVERAGE, pa.string()))
     names = [column.name for column in columns]
     if key.name in names[1:]:
         raise ValueError(
@@ -61,6 +72,7 @@ def membership_batch(
     keys: "pa.Array",
     is_kept: NDArray[np.bool_],
     clear_level: float = CLEAR_LEVEL,
+    coverage_sets: NDArray[np.bool_] | None = None,
 ) -> "pa.RecordBatch":
     """One row for each key; rows that are not in the partition are empty.
 
@@ -76,10 +88,14 @@ def membership_batch(
         Which rows the partition is about.
     clear_level : float, default=0.7
         As in `CredalPartition.verdicts`.
+    coverage_sets : array of bool, shape (n_kept, n_clusters), default=None
+        Sets with a level, for a schema that has them.
     """
     import pyarrow as pa
 
     values = _values(schema, partition, clear_level)
+    if coverage_sets is not None:
+        values[_COVERAGE] = np.array(set_names(coverage_sets), dtype=object)
     n_rows = len(is_kept)
     arrays = [keys]
     for field in list(schema)[1:]:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from credalis import _archive
 from credalis._checks import check_choice
 from credalis.tables import as_matrix
-from credalis.tables._arrow import as_array
-from credalis.tables._table import listed
+from credalis.tables._table import as_array, listed
 from credalis.tabular._columns import Columns
 from credalis.tabular._scaling import check_finite_columns, constant_columns, scaling_of
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.cluster._inputs._scale import Standardization
+from credalis.network import Standardization
 from credalis.tables._table import listed
 
 Array = NDArray[np.float64]

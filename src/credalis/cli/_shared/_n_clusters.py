@@ -9,10 +9,16 @@ import numpy as np
 from credalis.cli._shared._console import Console
 from credalis.cluster import BaseCredalClusterer
 from credalis.constraints import renumber
-from credalis.model_selection import Selection, select_n_clusters
+from credalis.model_selection import (
+    Selection,
+    select_n_clusters,
+    suggest_n_clusters,
+)
 
-AUTO = range(2, 9)
-# The choice rests on so many rows, and on so many random parts of them.
+AUTO = "auto"
+# What "auto" tries where there are only dissimilarities.
+_NUMBERS = range(2, 9)
+# With these, the choice rests on so many rows, and on so many random parts of them.
 MAX_ROWS = 500
 _N_RESAMPLES = 3
 
@@ -29,12 +35,10 @@ class NumberOfClusters(click.ParamType):
         value: Any,
         param: click.Parameter | None,
         ctx: click.Context | None,
-    ) -> int | range:
-        """What the text says: a number, or a range to choose from."""
-        if isinstance(value, (int, range)):
+    ) -> int | range | str:
+        """What the text says: a number, a range to choose from, or "auto"."""
+        if isinstance(value, (int, range)) or value == AUTO:
             return value
-        if value == "auto":
-            return AUTO
         numbers = _RANGE.fullmatch(value)
         if numbers:
             first, last = map(int, numbers.groups())
@@ -53,6 +57,70 @@ class NumberOfClusters(click.ParamType):
 def choose_n_clusters(
     estimator: BaseCredalClusterer,
     X: np.ndarray,
+    wanted: range | str,
+    given: dict[str, Any],
+    *,
+    seed: int,
+    n_jobs: int,
+    console: Console,
+) -> Selection:
+    """What a committee suggests; for dissimilarities, what the method itself does."""
+    if getattr(estimator, "metric", None) == "precomputed":
+        numbers = _NUMBERS if isinstance(wanted, str) else wanted
+        return _choose_by_method(
+            estimator, X, numbers, given, seed=seed, n_jobs=n_jobs, console=console
+        )
+    return _choose_by_committee(X, wanted, given, seed=seed, console=console)
+
+
+def _choose_by_committee(
+    X: np.ndarray,
+    wanted: range | str,
+    given: dict[str, Any],
+    *,
+    seed: int,
+    console: Console,
+) -> Selection:
+    """Ask whether there are clusters, and how many.
+
+    Whoever gives a range or labels knows that there are some.
+    """
+    labels = given.get("partial_labels")
+    n_known = 0 if labels is None else int(labels.max(initial=-1)) + 1
+    numbers: str | list[int] = AUTO
+    if isinstance(wanted, range):
+        numbers = [number for number in wanted if number >= n_known]
+        if len(numbers) < 2:
+            raise ValueError(
+                f"-c must reach beyond the {n_known} clusters that the labels name, "
+                f"got {wanted[0]}-{wanted[-1]}"
+            )
+        console.note(f"trying {wanted[0]} to {wanted[-1]} clusters")
+    else:
+        console.note("looking for clusters")
+        if n_known > 2:
+            numbers = list(range(n_known, max(n_known + 1, 10) + 1))
+    may_be_one = numbers == AUTO and n_known < 2
+    selection = suggest_n_clusters(
+        X,
+        numbers,
+        may_be_one=may_be_one,
+        random_state=seed,
+        verbose=int(console.shows_progress),
+    )
+    if selection.best == 1:
+        raise ValueError(
+            "there seem to be no clusters in these rows: no groups with gaps between "
+            f"them that chance would not leave (p = {selection.p_value:.2g}, 0.02 is "
+            "asked for). To divide the rows anyway, say into how many parts, as in "
+            "-c 3, or give a range, as in -c 2-6"
+        )
+    return selection
+
+
+def _choose_by_method(
+    estimator: BaseCredalClusterer,
+    X: np.ndarray,
     numbers: range,
     given: dict[str, Any],
     *,
@@ -60,17 +128,15 @@ def choose_n_clusters(
     n_jobs: int,
     console: Console,
 ) -> Selection:
-    """Try a range of numbers on all rows, or on a random sample of them.
+    """Try a range of numbers on all objects, or on a random sample of them.
 
-    Rows with labels or pairs are always in the sample.
+    Objects with labels or pairs are always in the sample.
     """
     rows = _sample(len(X), given, seed)
     what = f"{len(rows)} of {len(X)} rows" if len(rows) < len(X) else "all rows"
     console.note(
         f"trying {numbers[0]} to {numbers[-1]} clusters on {what}, which takes a while"
     )
-    is_square = getattr(estimator, "metric", None) == "precomputed"
-    part = X[np.ix_(rows, rows)] if is_square else X[rows]
     information: dict[str, Any] = {}
     for name, values in given.items():
         is_labels = name == "partial_labels"
@@ -78,7 +144,7 @@ def choose_n_clusters(
     quiet = estimator.set_params(verbose=0)
     selection = select_n_clusters(
         quiet,
-        part,
+        X[np.ix_(rows, rows)],
         numbers,
         n_resamples=_N_RESAMPLES,
         n_jobs=n_jobs,

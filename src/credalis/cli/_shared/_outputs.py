@@ -5,6 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from credalis._files import atomic_write, check_writable, naming_errors
 from credalis.cli._shared._data import Data
 from credalis.partition import CredalPartition
@@ -42,20 +45,29 @@ def write_memberships(
     partition: CredalPartition,
     fields: Sequence[str],
     clear_level: float,
+    coverage_sets: NDArray[np.bool_] | None = None,
     *,
     csv_safe: bool,
 ) -> None:
     """Write one row for each row of the table, block by block."""
     is_kept = data.prepared.is_kept
-    schema = membership_schema(partition.focal_sets, data.key, fields)
+    schema = membership_schema(
+        partition.focal_sets,
+        data.key,
+        fields,
+        has_coverage=coverage_sets is not None,
+    )
     n_before = 0
     with write_table(path, schema, csv_safe=csv_safe) as write:
         for start in range(0, len(is_kept), BATCH_ROWS):
             kept = is_kept[start : start + BATCH_ROWS]
             n_kept = int(kept.sum())
-            piece = partition[n_before : n_before + n_kept]
+            rows = slice(n_before, n_before + n_kept)
             keys = data.keys(start, start + len(kept))
-            write(membership_batch(schema, piece, keys, kept, clear_level))
+            sets = None if coverage_sets is None else coverage_sets[rows]
+            write(
+                membership_batch(schema, partition[rows], keys, kept, clear_level, sets)
+            )
             n_before += n_kept
 
 
@@ -67,6 +79,7 @@ def write_report(
     *,
     is_precomputed: bool,
     clear_level: float,
+    coverage: float | None = None,
 ) -> None:
     """The page about a result, with the table in its own units."""
     from credalis import report
@@ -81,6 +94,7 @@ def write_report(
             ids=[key for key, is_kept in keys if is_kept],
             command=command,
             clear_level=clear_level,
+            coverage=coverage,
         )
 
 

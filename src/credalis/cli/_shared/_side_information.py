@@ -60,6 +60,24 @@ def read_side_information(
     return given
 
 
+def read_classes(data: Data, console: Console, path: str) -> NDArray[np.str_]:
+    """Known class of each row of the matrix, "" where it is not known.
+
+    Parameters
+    ----------
+    data : Data
+        The rows that the file is about.
+    console : Console
+        Where to say that there is a header.
+    path : str
+        File of two columns, identifier and class.
+    """
+    rows = _Rows(data)
+    lines = _read(path, rows, console, is_about_pairs=False)
+    known = [line for line in lines if line[2] not in _UNKNOWN]
+    return np.array(_names(path, known, rows), dtype=str)
+
+
 class _Rows:
     """Row numbers of the matrix by identifier."""
 
@@ -173,13 +191,19 @@ def _labels(
     if any(name != str(number) for name, number in clusters.items()):
         listed = ", ".join(f"{name} is {number}" for name, number in clusters.items())
         console.note(f"{path}: labels become clusters: {listed}")
-    labels = np.full(rows.n_rows, -1, dtype=np.intp)
-    for line, key, label in known:
+    names = _names(path, known, rows)
+    return np.array([clusters.get(name, -1) for name in names], dtype=np.intp)
+
+
+def _names(path: str, lines: Lines, rows: _Rows) -> list[str]:
+    """Label of each row as it is written, "" for rows without one."""
+    names = [""] * rows.n_rows
+    for line, key, label in lines:
         row = rows.number(path, line, key)
-        if labels[row] not in (-1, clusters[label]):
+        if names[row] not in ("", label):
             raise ValueError(f"{path}, row {line}: {key!r} has two different labels")
-        labels[row] = clusters[label]
-    return labels
+        names[row] = label
+    return names
 
 
 def _clusters_of(labels: Sequence[str] | set[str], n_clusters: int | None) -> dict:

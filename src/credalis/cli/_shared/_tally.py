@@ -36,6 +36,8 @@ class Tally:
         self._approximations = np.zeros((2, n_clusters), dtype=np.int64)
         self._has_empty_mass = False
         self._is_hard = True
+        # How many sets with a level have 0, 1, ... clusters.
+        self.set_sizes = np.zeros(n_clusters + 1, dtype=np.int64)
 
     def add(self, partition: CredalPartition, n_empty: int = 0) -> "Tally":
         """Count the rows of a piece, and those that are not in it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,14 @@ from credalis._checks import (
     check_number,
     check_runs,
     check_seed,
+    check_squarable,
+    is_automatic,
     shown,
+)
+from credalis._coverage import (
+    DEFAULT_LEVEL,
+    CoverageCalibration,
+    false_discovery_flags,
 )
 from credalis._novelty import (
     Calibration,
@@ -29,18 +36,22 @@ from credalis._novelty import (
     empty_masses,
     report_novelty,
 )
+from credalis._threads import one_thread
 from credalis.belief import FocalSets, check_n_clusters
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework import _registry
 from credalis.cluster._framework._fit import (
     Outcome,
+    RememberedRows,
     fit,
     fitted_attributes,
     set_fitted,
+    store_calibration,
 )
+from credalis.cluster._framework._levels import calibration_of
 from credalis.cluster._framework._schema import ESTIMATOR
-from credalis.cluster._framework._solution import Solution, one_thread
-from credalis.cluster._inputs._scale import count_distinct
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster._inputs._side_information import placed
 from credalis.partition import CredalPartition, uncopied_partition
 from credalis.sources import Source, lazily
@@ -64,9 +75,7 @@ def check_common(estimator: BaseCredalClusterer) -> None:
         check_number("tol", parameters["tol"], at_least=0)
     if not isinstance(parameters["verbose"], bool):
         check_integer("verbose", parameters["verbose"], at_least=0)
-    if isinstance(n_init, str):
-        check_choice("n_init", n_init, ("auto",))
-    else:
+    if not is_automatic("n_init", n_init):
         check_runs("n_init", n_init)
     for name in _FLAGS:
         if name in parameters:
@@ -74,6 +83,10 @@ def check_common(estimator: BaseCredalClusterer) -> None:
     if "empty_set" in parameters:
         check_choice("empty_set", parameters["empty_set"], estimator._empty_sets)
         check_number("outlier_rate", parameters["outlier_rate"], above=0, at_most=0.5)
+    if "beta" in parameters and not is_automatic("beta", parameters["beta"]):
+        check_number("beta", parameters["beta"], above=1)
+    if "delta" in parameters and not is_automatic("delta", parameters["delta"]):
+        check_squarable("delta", parameters["delta"])
     check_n_jobs(parameters["n_jobs"])
     check_seed("random_state", parameters["random_state"])
 
@@ -149,8 +162,15 @@ class BaseCredalClusterer(
     _empty_sets: ClassVar[tuple[str, ...]] = ("stress", "novelty")
     # Whether the result depends on the units of the columns; a `metric` says more.
     _depends_on_units: ClassVar[bool] = True
-    # What to do about many outliers, and about prototypes that coincide.
+    # What to do about many outliers, and about prototypes that coincide; None: take
+    # another exponent.
     _outlier_advice: ClassVar[str] = "scale the data"
+    _collapse_advice: ClassVar[str | None] = None
+    # What parameters stood for in files that do not know `empty_set`, if they are
+    # "auto" there or not there at all.
+    _earlier_defaults: ClassVar[Mapping[str, str]] = {}
+    # Numbers that files of earlier versions do not hold, and the parameters they were.
+    _earlier_numbers: ClassVar[Mapping[str, str]] = {}
 
     n_init: int | str
     max_iter: Any
@@ -158,6 +178,10 @@ class BaseCredalClusterer(
     random_state: int | np.random.RandomState | None
     verbose: int
 
+    # Fingerprints of the rows of a fit in this process; files do not hold them.
+    _remembered: RememberedRows | None = None
+
+    calibration_: CoverageCalibration
     reference_: NeighborNovelty | Calibration
     training_masses_: NDArray[np.float64]
     partition_: CredalPartition
@@ -220,14 +244,130 @@ class BaseCredalClusterer(
         """
         check_is_fitted(self)
         if not hasattr(self, "reference_"):
-            raise ValueError(
-                f"{type(self).__name__} must be fitted with empty_set='novelty' and "
-                "with ∅ among its focal sets for outlier_p_values, got "
-                f"empty_set={self._parameter('empty_set')!r}"
-            )
+            self._refuse_p_values()
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
             return self._p_values(X)
+
+    def flag_outliers(
+        self, X: ArrayLike, *, rate: float | None = None, fdr: float | None = None
+    ) -> NDArray[np.bool_]:
+        """Which rows of X are outliers, with a bound on false alarms.
+
+        Just one of `rate` and `fdr` must be given. Both bounds hold on average if the
+        ordinary rows of X come from where the training objects come from and these are
+        ordinary; outliers among the training objects lead to fewer flags.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data, rows that the model was not fitted to.
+        rate : float, default=None
+            Of the ordinary rows, the share that may be flagged: the rows of
+            `outlier_p_values` at most as large.
+        fdr : float, default=None
+            Of the flagged rows, the share that may be ordinary: the procedure of
+            Benjamini and Hochberg on `outlier_p_values` of all rows together. The flag
+            of a row depends on the others.
+
+        Returns
+        -------
+        array of bool, shape (n_samples,)
+        """
+        if (rate is None) == (fdr is None):
+            raise ValueError(
+                "just one of rate, the share of ordinary rows that may be flagged, and "
+                "fdr, the share of flags that may be false, must be given, got "
+                f"rate={shown(rate)} and fdr={shown(fdr)}"
+            )
+        if rate is not None:
+            rate = check_number("rate", rate, above=0, at_most=0.5)
+            return self.outlier_p_values(X) <= rate
+        fdr = check_number("fdr", fdr, above=0, at_most=0.5)
+        return false_discovery_flags(self.outlier_p_values(X), fdr)
+
+    def calibrate(
+        self,
+        X: Any,
+        target: str = "replicate",
+        labels: ArrayLike | None = None,
+        *,
+        refit: bool = False,
+        n_refits: int = 5,
+    ) -> Self:
+        """Find the thresholds of `predict_sets`, so that sets have a level.
+
+        What a level promises depends on the target; ``calibration_.assumption`` says it
+        in words. The calibration is saved with the model; a new fit drops it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows that the model was not fitted to, from where new rows will come from.
+            Rows of the fit are refused where they are recognised: a model that was
+            loaded from a file does not know them any more, and rows that often repeat
+            tell nothing. For the target "model" the rows of the fit will do.
+        target : {"replicate", "labels", "model"}, default="replicate"
+            What the set of a new row shall hold. "labels": the cluster of its true
+            class; it needs 60 to 120 labels, some of which find out which class is
+            which cluster. "replicate": the cluster in which an independent clustering
+            by the same method puts it; some are made of parts of X, and
+            compared on a third of X that is in none of them. "model": the component of
+            the row if the data came from a mixture of Gaussian or of t distributions
+            with as many components as there are clusters, an estimate by refits to
+            drawn data, of which the more cautious kind counts; no guarantee.
+        labels : array-like of int or str, shape (n_samples,), default=None
+            For the target "labels", the true classes, at most as many as clusters; -1
+            or "" where they are not known. Rows without one are not used.
+        refit : bool, default=False
+            Whether X are all rows, of which some shall be kept from the fit: the model
+            is fitted again, to the rows without labels, or for the target "replicate"
+            to 40 % of all. Labels and pairs that fit was given are not given again.
+        n_refits : int, default=5
+            For the target "replicate", clusterings that are made of parts of X; for
+            "model", data sets that are drawn from each of two mixtures and clustered.
+
+        Returns
+        -------
+        self
+        """
+        if not refit:
+            check_is_fitted(self)
+        found = calibration_of(self, X, target, labels, refit=refit, n_refits=n_refits)
+        store_calibration(self, found)
+        return self
+
+    def predict_sets(
+        self, X: ArrayLike, level: float = DEFAULT_LEVEL
+    ) -> NDArray[np.bool_]:
+        """Sets of clusters that hold the right one with a probability that is asked.
+
+        What "right" means is up to `calibrate`; ``calibration_.assumption`` says it.
+        The most plausible cluster is always in the set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        level : float, default=0.9
+            Probability, below 1.
+
+        Returns
+        -------
+        array of bool, shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
+        return self.predict_partition(X).decide(
+            "coverage", level=level, calibration=self._known_calibration()
+        )
+
+    def _known_calibration(self) -> CoverageCalibration:
+        if not hasattr(self, "calibration_"):
+            raise ValueError(
+                f"{type(self).__name__} must be calibrated for sets with a level: call "
+                "calibrate with rows that it was not fitted to"
+            )
+        return self.calibration_
 
     def predict(self, X: Any) -> Any:
         """Cluster of maximal plausibility of each row of X, shape (n_samples,)."""
@@ -292,7 +432,15 @@ class BaseCredalClusterer(
         """Inverse of `to_state`."""
         estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
         estimator._check_stored_parameters()
-        set_fitted(estimator, state["fitted"])
+        fitted = state["fitted"]
+        if "focal_sets_" in fitted:
+            earlier = {
+                name: float(getattr(estimator, parameter))
+                for name, parameter in cls._earlier_numbers.items()
+                if name not in fitted
+            }
+            fitted = {**fitted, **earlier}
+        set_fitted(estimator, fitted)
         return estimator
 
     @classmethod
@@ -404,10 +552,36 @@ class BaseCredalClusterer(
 
     # What ∅ stands for.
 
+    def _refuse_p_values(self) -> NoReturn:
+        """Say what to do for p-values of outliers."""
+        name = type(self).__name__
+        if "empty_set" not in self.get_params(deep=False):
+            able = [
+                cls.__name__
+                for cls in _registry.estimator_classes()
+                if "empty_set" in cls().get_params(deep=False)
+            ]
+            raise ValueError(
+                f"{name} must not be asked for p-values of outliers, it has none: use "
+                f"one of {', '.join(able)} with empty_set='novelty'"
+            )
+        raise ValueError(
+            f"{name} must be fitted with empty_set='novelty' and with ∅ among its "
+            "focal sets for p-values of outliers, got "
+            f"empty_set={self._parameter('empty_set')!r}"
+        )
+
+    @property
+    def _is_about_novelty(self) -> bool:
+        """Whether ∅, where it is a focal set, is told as novelty."""
+        empty_set = self._parameter("empty_set")
+        # Who says what is far away means this by an outlier.
+        has_automatic_delta = isinstance(self._parameter("delta"), str)
+        return empty_set == "novelty" or (empty_set == "auto" and has_automatic_delta)
+
     @property
     def _reports_novelty(self) -> bool:
-        has_empty_set = self.focal_sets_.empty_index is not None
-        return self._parameter("empty_set") == "novelty" and has_empty_set
+        return self._is_about_novelty and self.focal_sets_.empty_index is not None
 
     def _reference_of(
         self, X: NDArray[np.float64], rng: np.random.RandomState
@@ -495,7 +669,15 @@ class BaseCredalClusterer(
 
         ``form`` is how the file holds values.
         """
-        return parameters
+        if "empty_set" in parameters:
+            return parameters
+        automatic = form("auto")
+        earlier = {
+            name: form(value)
+            for name, value in cls._earlier_defaults.items()
+            if parameters.get(name, automatic) == automatic
+        }
+        return {**parameters, **earlier}
 
     def _parameter(self, name: str) -> Any:
         return getattr(self, name, None)
@@ -516,10 +698,6 @@ class BaseCredalClusterer(
         else:
             advice = "raise n_init, ask for fewer clusters"
         return f"{advice}, or try other methods (credalis.compare)"
-
-    @property
-    def _collapse_advice(self) -> str:
-        return "Take fewer clusters"
 
     @property
     def _detects_novelties(self) -> bool:

@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from credalis._coverage import CoverageCalibration
+from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._solution import (
     Solution,
     best_start,
     empty_clusters_last,
-    one_thread,
 )
-from credalis.cluster._framework._warnings import (
+from credalis.cluster._framework._soundness import (
     warn_of_convergence,
     warn_of_data,
     warn_of_empty_clusters,
@@ -38,6 +39,13 @@ SAMPLE_ROWS = 10_000
 
 # Arrays of more rows than this are trained on as if they came from a file.
 MAX_WHOLE = 200_000
+
+# Rows of a fit that are remembered, and numbers of them that are looked at together.
+_MAX_REMEMBERED = 2**17
+_PRINTED_NUMBERS = 2**14
+# Share of rows that must be remembered ones to be no coincidence, and share of rows
+# that are equal to each other from which on equal rows mean nothing.
+_NO_COINCIDENCE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +73,57 @@ class Outcome:
     max_iter: int
     sample: NDArray[np.float64] | None = None
     check: Callable[[], bool | None] = field(default=lambda: None)
+
+
+@dataclass(frozen=True, eq=False)
+class RememberedRows:
+    """Fingerprints of rows that a model was fitted to.
+
+    Attributes
+    ----------
+    prints : array of uint64, ascending
+        One number for each row.
+    share : float
+        Of all rows of the fit, those that are remembered.
+    """
+
+    prints: NDArray[np.uint64]
+    share: float
+
+    @classmethod
+    def of(cls, X: NDArray[np.float64], n_rows: int | None = None) -> RememberedRows:
+        """What is remembered of a fit to X, or to more rows of which X is a sample."""
+        kept = X[:: -(-len(X) // _MAX_REMEMBERED)]
+        total = max(len(X), n_rows or 0)
+        return cls(np.unique(_fingerprints(kept)), len(kept) / total)
+
+    def n_among(self, X: NDArray[np.float64]) -> int:
+        """About how many rows of X are rows of the fit; 0 if rows often repeat."""
+        # More than enough, and in no order.
+        prints = _fingerprints(X[:_MAX_REMEMBERED])
+        distinct = np.unique(prints)
+        if 1 - len(distinct) / len(prints) > _NO_COINCIDENCE:
+            return 0
+        n_equal = np.isin(distinct, self.prints, assume_unique=True).sum()
+        share = n_equal / self.share / len(prints)
+        return 0 if share <= _NO_COINCIDENCE else round(min(share, 1) * len(X))
+
+
+def _fingerprints(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """A number for each row: equal rows have equal ones, others hardly ever."""
+    factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.int64)
+    odd = 2 * factors.astype(np.uint64) + np.uint64(1)
+    prints = np.empty(len(X), dtype=np.uint64)
+    # Few at a time: beside a matrix of dissimilarities there is no room for another.
+    n_rows = max(1, _PRINTED_NUMBERS // X.shape[1])
+    for start in range(0, len(X), n_rows):
+        rows = slice(start, start + n_rows)
+        # Adding zero makes -0.0 and 0.0 the same.
+        bits = np.ascontiguousarray(X[rows] + 0.0).view(np.uint64)
+        mixed = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+        prints[rows] = (mixed * odd).sum(axis=1)
+    return prints
 
 
 def fit(
@@ -108,6 +167,7 @@ def fit(
             _store(estimator, outcome, about_features(estimator))
             store_reference(estimator, X, _child(rng))
             _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
+        estimator._remembered = RememberedRows.of(X)
     _warn(estimator, outcome, X, **given)
 
 
@@ -192,6 +252,14 @@ def _store_blocks(
     with one_thread():
         # Not drawn: a fit that continues has no other random numbers left.
         store_reference(estimator, outcome.sample, np.random.RandomState(0))
+    estimator._remembered = RememberedRows.of(outcome.sample, source.n_rows)
+
+
+def store_calibration(
+    estimator: BaseCredalClusterer, calibration: CoverageCalibration
+) -> None:
+    """Keep the thresholds for sets with a level until the next fit."""
+    estimator.calibration_ = calibration
 
 
 def store_reference(
@@ -245,8 +313,11 @@ def _warn(
     warn_of_convergence(estimator, outcome.solution, outcome.max_iter)
     partition = getattr(estimator, "partition_", None)
     if partition is None:
-        partition = uncopied_partition(outcome.solution.masses, outcome.focal_sets)
         X = outcome.sample
+        assert X is not None
+        # Of a copy: the solution keeps what the minimisation has left on ∅.
+        masses = estimator._reported(outcome.solution.masses.copy(), X)
+        partition = uncopied_partition(masses, outcome.focal_sets)
     assert X is not None
     warn_of_outliers(estimator, partition)
     if not is_collapsed:
@@ -290,7 +361,7 @@ def _check_partitions(estimator: BaseCredalClusterer, given: dict[str, Any]) -> 
     if not estimator._reads_partitions:
         raise ValueError(
             f"X must not be a Dask collection for {type(estimator).__name__}, only "
-            "NNEVCLUS is trained on partitions: call compute on it first"
+            "NNEVCLUS and Consensus are trained on partitions: call compute on it first"
         )
     for name, value in given.items():
         if value is not None:

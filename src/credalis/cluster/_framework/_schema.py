@@ -15,18 +15,23 @@ from credalis import _archive
 from credalis._archive import (
     Array,
     Choice,
+    Each,
+    Entries,
     Fields,
     Fitted,
     Instance,
     Integer,
     Number,
+    OneOf,
     Sizes,
     check_size,
 )
+from credalis._checks import shown
 from credalis._neighbors import METRIC_NAMES
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
-from credalis.partition import CredalPartition
+from credalis.network import Standardization
+from credalis.partition import CoverageCalibration, CredalPartition
 
 METRIC = Choice(*METRIC_NAMES)
 
@@ -75,6 +80,16 @@ class TransformerRule:
 
 
 @dataclass(frozen=True)
+class CalibrationRule:
+    """Thresholds for sets of clusters."""
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Refuse those about other clusters."""
+        Instance(CoverageCalibration).check(name, value, sizes)
+        check_size(f"{name}.n_clusters", "n_clusters", value.n_clusters, sizes)
+
+
+@dataclass(frozen=True)
 class ReferenceRule:
     """What gives the p-values of new objects."""
 
@@ -93,6 +108,50 @@ class ReferenceRule:
                 f"each entry of {name}.columns must be less than n_features = "
                 f"{sizes['n_features']}, got {value.columns.max()}"
             )
+
+
+@dataclass(frozen=True)
+class InputsRule:
+    """A standardization; it says how many inputs the network has."""
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Refuse other objects."""
+        Instance(Standardization).check(name, value, sizes)
+        check_size(f"len({name}.mean)", "n_inputs", len(value.mean), sizes)
+
+
+@dataclass(frozen=True)
+class WeightsRule:
+    """Weights of layers, each with as many columns as the one before has rows.
+
+    The first column of a layer are its constants. Those of a module have names and any
+    shapes.
+    """
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Refuse layers that make no network from the inputs to the focal sets."""
+        if isinstance(value, dict):
+            for part, values in value.items():
+                check_part(f"{name}[{part!r}]", values)
+            return
+        Each(Array("f", (None, None)), at_least=1).check(name, value, sizes)
+        n_before = sizes["n_inputs"]
+        for j, layer in enumerate(value):
+            if layer.shape[1] != n_before + 1 or len(layer) == 0:
+                raise ValueError(
+                    f"{name}[{j}] must have {n_before + 1} columns, for a constant and "
+                    f"{n_before} inputs, got shape {layer.shape}"
+                )
+            n_before = len(layer)
+        check_size(f"len({name}[-1])", "n_focal_sets", n_before, sizes)
+
+
+def check_part(name: str, value: Any) -> None:
+    """Refuse a part of a module that is no array of finite numbers."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fib":
+        raise ValueError(f"{name} must be an array of numbers, got {shown(value)}")
+    if not np.isfinite(value).all():
+        raise ValueError(f"{name} must be finite")
 
 
 def check_points(
@@ -118,6 +177,7 @@ ESTIMATOR = Fitted(
             "feature_names_in_": Array("U", ("n_features",)),
             "history_": Array("f", (None,)),
             "reference_": ReferenceRule(),
+            "calibration_": CalibrationRule(),
             "partition_": PartitionRule(),
             "labels_": Array("i", ("n_samples",), at_least=0, below="n_clusters"),
             # With the rounding that `CredalPartition` forgives.
@@ -130,3 +190,64 @@ ESTIMATOR = Fitted(
 
 # Those whose predictions rest on the masses of the training objects.
 WITH_PARTITION: dict[str, _archive.Rule] = {"partition_": PartitionRule()}
+
+
+def check_inputs_are_features(owner: str, parameters: Entries, fitted: Entries) -> None:
+    """Refuse a network whose inputs are not the features of the estimator."""
+    n_inputs, n_features = (
+        len(fitted["standardization_"].mean),
+        fitted["n_features_in_"],
+    )
+    if n_inputs != n_features:
+        raise ValueError(
+            f"{owner}.standardization_ must be about n_features_in_ = {n_features} "
+            f"features, got {n_inputs}"
+        )
+
+
+_COUNT = Integer(at_least=0)
+
+# What a checkpoint holds of the training of a network.
+TRAINING = Fields(
+    {
+        "sample": Array("f", (None, None)),
+        "seeds": Array("i", (None,), at_least=0),
+        "n_rows": Integer(at_least=2),
+        "parameters": Array("f", ("n_parameters",)),
+        "optimizer": OneOf(
+            Fields({}),
+            Fields(
+                {
+                    "sums": Array("f", (None, "n_parameters")),
+                    "n_steps": Array("i", (), at_least=0),
+                }
+            ),
+        ),
+        "n_steps": _COUNT,
+        "pass": _COUNT,
+        "buffer": _COUNT,
+        "losses": Each(Number()),
+        "weights": Each(Number(at_least=0)),
+        "history": Each(Number()),
+    }
+)
+
+
+def check_training(
+    owner: str, entries: Entries, n_features: int, n_parameters: int
+) -> None:
+    """Refuse a training that is not one of this network."""
+    if len(entries["seeds"]) < 2:
+        raise ValueError(f"{owner}.seeds must hold at least 2, got {entries['seeds']}")
+    if len(entries["losses"]) != len(entries["weights"]):
+        raise ValueError(f"{owner}.losses must be as many as its weights")
+    if entries["sample"].shape[1] != n_features or len(entries["sample"]) < 2:
+        raise ValueError(
+            f"{owner}.sample must have {n_features} columns and 2 rows or more, got "
+            f"shape {entries['sample'].shape}"
+        )
+    if len(entries["parameters"]) != n_parameters:
+        raise ValueError(
+            f"{owner}.parameters must be the {n_parameters} of its network, got "
+            f"{len(entries['parameters'])}"
+        )

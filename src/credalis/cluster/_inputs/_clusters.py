@@ -1,4 +1,7 @@
-"""Hard clusters that a method starts from, in the space where distances are taken."""
+"""Hard clusters that a method starts from, and how wide they are.
+
+The data may hold gross outliers, which are no clusters of their own.
+"""
 
 from dataclasses import dataclass
 
@@ -6,11 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from credalis.cluster._inputs._geometry import Geometry
-from credalis.cluster._inputs._medoids import k_medoids
-from credalis.cluster._inputs._scale import without_isolated
+from credalis.cluster._inputs._medoids import (
+    FAR,
+    MAX_NEIGHBORS,
+    MAX_SAMPLE,
+    ORDINARY_SHARE,
+    k_medoids,
+)
 
 Array = NDArray[np.float64]
 
@@ -18,7 +27,12 @@ Array = NDArray[np.float64]
 _ENOUGH_POINTS, _POINTS_PER_CLUSTER, _MAX_POINTS = 2000, 100, 5000
 _MAX_MATRIX = 2000
 _MAX_HIERARCHY = 1000
+# Runs of k-means, of which the best is kept.
 _N_KMEANS = 10
+# Neighbours that tell whether an object is strange, and how much farther away from them
+# than they are from theirs an ordinary one may be.
+_N_JUDGED_BY = 5
+_ORDINARY_FACTOR = 2.0
 
 # An object is an inner one of its cluster if it is so much nearer to its centre than to
 # the next one, or among this share of the cluster, and at least so many, that are next
@@ -30,6 +44,9 @@ _CLEAR_RATIO = 0.7
 # Pairs that count as apart are at most this share: beyond, dissimilarities would have
 # no contrast left.
 _MAX_APART = 0.97
+
+# Distance to noise in units of the ordinary one, where ∅ is told as novelty.
+_NOVELTY_FACTOR = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,22 +150,39 @@ def _by_means(
     Gross outliers draw centres to themselves; without them, the other centres are
     where the objects are. But in small clusters many objects are isolated. Seeds that
     are drawn at random miss small clusters, which the hierarchy of Ward's method keeps
-    apart. The mean distance, in which a few far objects do not count much, tells which
-    is better.
+    apart. The squared distances of the objects that are not strange tell which is
+    better.
     """
     wanted = max(_ENOUGH_POINTS, min(_POINTS_PER_CLUSTER * n_clusters, _MAX_POINTS))
     objects = _some(len(points), wanted, rng)
     sample = points[objects]
-    found: list[tuple[float, Array]] = []
+    found: list[Array] = []
     for rows in (sample, without_isolated(sample, n_clusters)):
         for start in ("k-means++", _ward_centers(rows, n_clusters, rng)):
             n_init = _N_KMEANS if isinstance(start, str) else 1
             kmeans = KMeans(n_clusters, init=start, n_init=n_init, random_state=rng)
-            centers = kmeans.fit(rows).cluster_centers_
-            found.append((float(cdist(sample, centers).min(axis=1).mean()), centers))
-    _, centers = min(found, key=lambda each: each[0])
+            found.append(kmeans.fit(rows).cluster_centers_)
+    centers = _best_centers(sample, found)
     between = cdist(centers, centers)
     return HardClusters.of(objects, cdist(sample, centers), between)
+
+
+def _best_centers(points: Array, found: list[Array]) -> Array:
+    """The centres whose squared distances to the objects are least.
+
+    Gross outliers would decide that; objects whose neighbours are closer to each other
+    than to them have no part in it. Those of a small, sparse cluster have.
+    """
+    judges = points
+    n_neighbors = min(_N_JUDGED_BY, len(points) - 1)
+    if n_neighbors > 0:
+        search = NearestNeighbors(n_neighbors=n_neighbors).fit(points)
+        lengths, neighbors = search.kneighbors()
+        reach = lengths[:, -1]
+        is_ordinary = reach <= _ORDINARY_FACTOR * reach[neighbors].mean(axis=1)
+        judges = points[is_ordinary] if is_ordinary.any() else points
+    costs = [cdist(judges, each, "sqeuclidean").min(axis=1).mean() for each in found]
+    return found[int(np.argmin(costs))]
 
 
 def _ward_centers(points: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
@@ -187,3 +221,99 @@ def _some(
     if n_samples <= n_wanted:
         return np.arange(n_samples)
     return rng.choice(n_samples, n_wanted, replace=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """How far objects usually are from the centre of their cluster.
+
+    Attributes
+    ----------
+    distance : float
+        The 0.95 quantile of the distances to the nearest centre.
+    is_near : array of bool, shape (n_samples,)
+        Objects within three times this distance of a centre.
+    centers : array of shape (n_clusters, n_features)
+        The centres.
+    """
+
+    distance: float
+    is_near: NDArray[np.bool_]
+    centers: Array
+
+    def deviations(self, X: Array) -> Array:
+        """X - nearest centre, row by row."""
+        return X - self.centers[cdist(X, self.centers).argmin(axis=1)]
+
+
+def noise_factor(*, is_about_novelty: bool) -> float:
+    """An automatic δ, the distance to noise, in units of the distance that is ordinary.
+
+    δ keeps its part in the fit whatever ∅ stands for: objects farther than δ from all
+    prototypes hardly move them. Given the prototypes, the masses on the other sets are
+    in proportions that do not depend on δ, so that for novelty only these are told.
+    Then δ need not flag anything, and an automatic one is twice as large: no small
+    cluster and no edge of a large one is taken for noise.
+    """
+    return _NOVELTY_FACTOR if is_about_novelty else 1.0
+
+
+def robust_scale(X: Array, n_clusters: int, rng: np.random.RandomState) -> Scale:
+    """Distances to robust centres of k-means."""
+    sample = X
+    if len(X) > MAX_SAMPLE:
+        sample = X[rng.choice(len(X), MAX_SAMPLE, replace=False)]
+    centers = robust_centers(sample, n_clusters, rng)
+    squared = cdist(X, centers, "sqeuclidean").min(axis=1)
+    ordinary = np.quantile(squared, ORDINARY_SHARE)
+    if ordinary == 0:
+        # Almost all objects sit on a centre: their spread is the only scale left.
+        ordinary = squared.max() or X.var(axis=0).sum() or 1.0
+    is_near = squared <= FAR**2 * ordinary
+    if count_distinct(X[is_near], n_clusters) < n_clusters:
+        is_near[:] = True
+    return Scale(float(np.sqrt(ordinary)), is_near, centers)
+
+
+def robust_centers(X: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
+    """Centres by k-means of all rows of X, or of those that are not isolated.
+
+    Gross outliers draw centres to themselves; without them, the other centres are
+    where the objects are. But in small clusters many objects are isolated.
+    """
+    core = without_isolated(X, n_clusters)
+    found = [
+        KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng)
+        .fit(rows)
+        .cluster_centers_
+        for rows in (core, X)
+    ]
+    return _best_centers(X, found)
+
+
+def count_distinct(X: Array, enough: int) -> int:
+    """Number of distinct rows of X, counting no further than needed."""
+    n_rows = 2 * enough
+    # Usually the first rows are enough, and sorting rows of many columns is slow.
+    distinct = X[:1]
+    for row in X[1:n_rows]:
+        if len(distinct) < enough and not (distinct == row).all(axis=1).any():
+            distinct = np.vstack([distinct, row])
+    if len(distinct) >= enough:
+        return len(distinct)
+    while True:
+        n_distinct = len(np.unique(X[:n_rows], axis=0))
+        if n_distinct >= enough or n_rows >= len(X):
+            return n_distinct
+        n_rows *= 4
+
+
+def without_isolated(X: Array, n_clusters: int) -> Array:
+    """X without the rows whose k-th neighbour is farthest away, clusters permitting."""
+    n_neighbors = min(MAX_NEIGHBORS, len(X) // (2 * n_clusters))
+    if n_neighbors == 0:
+        return X
+    neighbors = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
+    reach = neighbors.kneighbors()[0][:, -1]
+    core = X[reach <= np.quantile(reach, ORDINARY_SHARE)]
+    return core if count_distinct(core, n_clusters) >= n_clusters else X

@@ -1,6 +1,6 @@
 """Where the dissimilarities of the objects come from, and their scale."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,10 @@ from credalis.network import SideInformation
 # How dissimilarities of two rows of X are found.
 Metric = str | Callable[..., float] | Transformer
 
+# What δ0 and ∅ were in version 0.1: the quantile of the paper, and what the stress had
+# left.
+EARLIER_DEFAULTS = {"dissimilarity_quantile": "paper", "empty_set": "stress"}
+
 # Objects whose distances give the quantile δ0.
 _MAX_SAMPLE = 2000
 
@@ -47,6 +51,32 @@ _MAX_FEW_CLUSTERS = 4
 _QUANTILE_FEW_CLUSTERS = 0.9
 _PAIRS_SHARE_FACTOR = 2.0
 _MIN_QUANTILE = 0.1
+
+
+# Squares of distances up to this, and sums of some of them, are numbers.
+FARTHEST = 1e153
+
+
+def within_reach(
+    X: NDArray[np.float64], center: NDArray[np.float64], farthest: float = FARTHEST
+) -> NDArray[np.float64]:
+    """Rows that are too far away for squared distances, brought nearer to a centre.
+
+    They stay in their direction, farther than all data: nothing that has a limit
+    changes. The other rows, and X itself if there are no such, are left as they are.
+    """
+    reach = farthest / np.sqrt(X.shape[1])
+    # Without a copy of all rows where none is far.
+    if X.max(initial=0.0) < reach / 2 and X.min(initial=0.0) > -reach / 2:
+        return X
+    deviations = X - center
+    lengths = np.abs(deviations).max(axis=1)
+    is_far = lengths > reach
+    if not is_far.any():
+        return X
+    near = X.copy()
+    near[is_far] = center + deviations[is_far] / lengths[is_far, None] * reach
+    return near
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,22 +266,6 @@ def check_scale_parameters(estimator: Any) -> None:
         check_number("dissimilarity_quantile", quantile, at_least=0, at_most=1)
     if estimator.dissimilarity_scale is not None:
         check_squarable("dissimilarity_scale", estimator.dissimilarity_scale)
-
-
-def earlier_parameters(
-    parameters: Mapping[str, Any], form: Callable[[Any], Any]
-) -> dict[str, Any]:
-    """Parameters of a file that may know neither ``empty_set`` nor its δ0.
-
-    Files of version 0.1 do not: there ∅ was what the stress had left, and "auto" the
-    quantile of the paper. ``form`` is how the file holds values.
-    """
-    if "empty_set" in parameters:
-        return dict(parameters)
-    earlier = {**parameters, "empty_set": form("stress")}
-    if earlier["dissimilarity_quantile"] == form("auto"):
-        earlier["dissimilarity_quantile"] = form("paper")
-    return earlier
 
 
 def takes_contrast(estimator: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Objects that stand for clusters, found from dissimilarities alone."""
+"""Objects that stand for clusters: belief peaks, seeds and medoids."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,12 +6,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.cluster._inputs._scale import (
-    FAR,
-    MAX_NEIGHBORS,
-    MAX_SAMPLE,
-    ORDINARY_SHARE,
-)
+from credalis.peaks import delta_bel
+
+# This share of the objects counts as ordinary when the scale is measured.
+ORDINARY_SHARE = 0.95
+
+# Objects farther than this many times the scale from all centres start no cluster.
+FAR = 3.0
+
+# Centres or medoids that give the scale are found on a sample of at most this many
+# objects, without those whose neighbours, at most so many, are farthest.
+MAX_SAMPLE = 2000
+MAX_NEIGHBORS = 10
+
+# Rows of the graph that belief peaks are found on.
+_MAX_PEAK_OBJECTS = 10_000
 
 # Starts of k-medoids where it only has to find a scale, and where a fit starts from it;
 # iterations of each.
@@ -36,6 +45,38 @@ def check_rows(
             f"{n_samples - 1} when it is a vector, got {values.tolist()}"
         )
     return values.astype(np.intp)
+
+
+def belief_peaks(
+    values: NDArray[np.float64],
+    n_clusters: int,
+    *,
+    metric: Any = "euclidean",
+    **settings: Any,
+) -> NDArray[np.intp]:
+    """Row numbers of the likeliest centres on the δ-Bel graph, one for each cluster.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_features) or (n_samples, n_samples)
+        Objects, or with ``metric="precomputed"`` their dissimilarities.
+    n_clusters : int
+        Number of clusters.
+    metric : str or callable, default="euclidean"
+        Metric between objects.
+    **settings
+        Further parameters of `delta_bel`.
+    """
+    n_samples = len(values)
+    # Evenly spread rows: a graph of all of many objects takes minutes.
+    rows = np.arange(0, n_samples, -(-n_samples // _MAX_PEAK_OBJECTS))
+    values = values[rows]
+    if isinstance(metric, str) and metric == "precomputed":
+        values = values[:, rows]
+    graph = delta_bel(values, metric=metric, **settings)
+    if n_clusters == 1:
+        return rows[[graph.belief.argmax()]]
+    return rows[graph.suggest(n_clusters)]
 
 
 def draw_seeds(

@@ -16,7 +16,7 @@ from credalis.belief import FocalSets, check_n_clusters
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._schema import WITH_PARTITION
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._scale import count_distinct
+from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster.bootstrap._interval_masses import IntervalFit, masses_of_new
 from credalis.cluster.bootstrap._replicates import (
     COVARIANCE_TYPES,

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
-from credalis.cluster._framework._solution import one_thread
-from credalis.cluster._inputs._scale import FARTHEST, within_reach
+from credalis._threads import one_thread
+from credalis.cluster._inputs._geometry import FARTHEST, within_reach
 
 Array = NDArray[np.float64]
 

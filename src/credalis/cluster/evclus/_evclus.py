@@ -1,6 +1,5 @@
 """EVCLUS: masses whose conflicts match dissimilarities, found row by row."""
 
-from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -20,11 +19,12 @@ from credalis.cluster._framework._schema import (
 )
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import (
+    EARLIER_DEFAULTS,
+    FARTHEST,
     Metric,
     check_not_negative,
-    earlier_parameters,
+    within_reach,
 )
-from credalis.cluster._inputs._scale import FARTHEST, within_reach
 from credalis.cluster._inputs._side_information import Transformer, placed
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
 from credalis.cluster.evclus._problem import (
@@ -238,6 +238,7 @@ default="auto"
     _outlier_advice = (
         "set empty_set='novelty', with which only objects unlike all others are"
     )
+    _earlier_defaults = EARLIER_DEFAULTS
 
     _schema = BaseCredalClusterer._schema.extended(
         {
@@ -366,12 +367,6 @@ default="auto"
     @property
     def _is_warm(self) -> bool:
         return self.warm_start and hasattr(self, "partition_")
-
-    @classmethod
-    def _brought_up(
-        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
-    ) -> dict[str, Any]:
-        return earlier_parameters(parameters, form)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -14,7 +14,7 @@ again, changes a bit of the result.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
+from credalis._threads import one_thread
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
-from credalis.cluster._framework._solution import empty_clusters_last, one_thread
-from credalis.cluster._inputs._scale import without_isolated
+from credalis.cluster._framework._solution import empty_clusters_last
+from credalis.cluster._inputs._clusters import without_isolated
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import Settings
 from credalis.cluster.nnevclus._start import NetworkSolution
@@ -36,6 +37,7 @@ from credalis.cluster.nnevclus._training import (
     Feed,
     LocalChunk,
     Schedule,
+    TrainingSettings,
     TrainingState,
     block_trainer,
     check_finite_loss,
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     from credalis.cluster.nnevclus._nnevclus import NNEVCLUS
 
 Array = NDArray[np.float64]
+
+# From rows, settings, random numbers and the number of a chunk to the chunk.
+ChunkMaker = Callable[[Array, Any, np.random.RandomState, int], LocalChunk]
 
 # Updates of the start on the sample, and objects whose k-means centres seed it.
 _START_UPDATES = 1000
@@ -84,7 +89,7 @@ def start_blocks(
     passes = Settings.of(estimator, len(sample), "blocks")
     state = TrainingState(solution.network.parameters.astype(passes.dtype))
     fixed = {"network": solution.network, "sample": sample, "seeds": seeds[1:]}
-    return fixed | _stored(state)
+    return fixed | stored_state(state)
 
 
 def train_blocks(
@@ -99,22 +104,52 @@ def train_blocks(
     fitted = stored.get("network") or FittedNetwork.of(stored["model"])
     fixed = {name: stored[name] for name in ("sample", "seeds", "n_rows")}
     fixed["network"] = fitted
+    mode = "partitions" if isinstance(source, DaskSource) else "blocks"
+    settings = Settings.of(estimator, source.n_rows, mode)
+    chunk_of = partial(_chunk, fitted)
+    state = run_passes(source, chunk_of, settings, stored, fixed, checkpoint)
+    return _finished(estimator, fitted, stored["sample"], settings, state)
+
+
+def run_passes(
+    source: Source,
+    chunk_of: ChunkMaker,
+    settings: TrainingSettings,
+    stored: dict[str, Any],
+    fixed: dict[str, Any],
+    checkpoint: Checkpoint | None,
+) -> TrainingState:
+    """The state after all passes over a source that remain.
+
+    Parameters
+    ----------
+    source : Source
+        Rows.
+    chunk_of : callable
+        Takes rows, settings, random numbers and the number of a chunk; returns the
+        chunk. For a Dask collection it must be possible to send it to workers.
+    settings : TrainingSettings
+        How to train.
+    stored : dict
+        What `stored_state` has made of the state to begin with, and ``"seeds"``.
+    fixed : dict
+        What a checkpoint holds besides the state.
+    checkpoint : Checkpoint or None
+        Where states are written.
+    """
     state = _restored(stored)
     feed: Feed
     if isinstance(source, DaskSource):
-        settings = Settings.of(estimator, source.n_rows, "partitions")
-        feed = PartitionFeed(source, fitted, settings, int(stored["seeds"][0]))
+        feed = PartitionFeed(source, chunk_of, settings, int(stored["seeds"][0]))
     else:
-        settings = Settings.of(estimator, source.n_rows, "blocks")
-        feed = SourceFeed(source, fitted, settings, stored["seeds"])
+        feed = SourceFeed(source, chunk_of, settings, stored["seeds"])
 
     def write(state: TrainingState) -> None:
         has_ended = state.n_passes == settings.max_iter
         if checkpoint is not None and (checkpoint.is_due or has_ended):
-            checkpoint.write(fixed | _stored(state))
+            checkpoint.write(fixed | stored_state(state))
 
-    state = run(train(settings, feed, state), state, write)
-    return _finished(estimator, fitted, stored["sample"], settings, state)
+    return run(train(settings, feed, state), state, write)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +157,8 @@ class SourceFeed:
     """Buffers of a source, in an order drawn anew for each pass."""
 
     source: Source
-    fitted: FittedNetwork
-    settings: Settings
+    chunk_of: ChunkMaker
+    settings: TrainingSettings
     seeds: NDArray[np.integer]
 
     @property
@@ -140,7 +175,7 @@ class SourceFeed:
             if number < state.n_chunks or len(buffer) < 2:
                 continue
             rng = np.random.RandomState([self.seeds[1], state.n_passes, number])
-            yield _chunk(self.fitted, buffer, self.settings, rng, number)
+            yield self.chunk_of(buffer, self.settings, rng, number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +183,8 @@ class PartitionFeed:
     """Rounds, in each of which all partitions train on a part of their rows."""
 
     source: DaskSource
-    fitted: FittedNetwork
-    settings: Settings
+    chunk_of: ChunkMaker
+    settings: TrainingSettings
     seed: int
 
     @property
@@ -180,7 +215,7 @@ class Round:
         begin = TrainingState(state.parameters, state.optimizer)
         # Dask looks for collections in all arguments of a call, but not in these.
         train_part = partial(
-            _trained_part, feed.fitted, feed.settings, begin, rate, self.number
+            _trained_part, feed.chunk_of, feed.settings, begin, rate, self.number
         )
         n_parts = len(feed.source.sizes)
         results = feed.source.each(
@@ -207,7 +242,7 @@ def _chunk(
     rows: Array,
     settings: Settings,
     rng: np.random.RandomState,
-    number: int = 0,
+    number: int,
 ) -> LocalChunk:
     """Rows, and how the network is trained on them."""
     network = replace(fitted.network, weight_decay=settings.weight_decay)
@@ -218,8 +253,8 @@ def _chunk(
 
 
 def _trained_part(
-    fitted: FittedNetwork,
-    settings: Settings,
+    chunk_of: ChunkMaker,
+    settings: TrainingSettings,
     begin: TrainingState,
     rate: float,
     round_number: int,
@@ -236,7 +271,7 @@ def _trained_part(
         return replace(begin, losses=(0.0,), weights=(0,))
     rng = np.random.RandomState([*seeds, round_number])
     with one_thread():
-        chunk = _chunk(fitted, rows[chosen], settings, rng)
+        chunk = chunk_of(rows[chosen], settings, rng, 0)
         return chunk.trained(begin, Schedule(rate, None))
 
 
@@ -318,7 +353,7 @@ def _with_seeds(
     return replace(settings, init="random"), nearest.T.ravel()
 
 
-def _stored(state: TrainingState) -> dict[str, Any]:
+def stored_state(state: TrainingState) -> dict[str, Any]:
     """A state as a checkpoint holds it."""
     return {
         "parameters": state.parameters,
@@ -333,7 +368,7 @@ def _stored(state: TrainingState) -> dict[str, Any]:
 
 
 def _restored(stored: dict[str, Any]) -> TrainingState:
-    """Inverse of `_stored`."""
+    """Inverse of `stored_state`."""
     return TrainingState(
         stored["parameters"],
         stored["optimizer"],

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from credalis import _archive
 from credalis._checks import check_choice, shown
 from credalis._files import atomic_write, naming_errors
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
-from credalis.cluster._inputs._geometry import Geometry
-from credalis.cluster._inputs._scale import FARTHEST, Standardization
+from credalis.cluster._inputs._geometry import FARTHEST, Geometry
 from credalis.cluster.nnevclus._schema import FITTED_NETWORK
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
@@ -25,10 +24,15 @@ from credalis.network import (
     NoveltyScorer,
     Perceptron,
     SideInformation,
+    Standardization,
     TrainingData,
     masses_in_blocks,
     onnx_model,
+    output_weights,
+    renamed_subset,
+    separating_weights,
     torch_engine,
+    weights_for_other_inputs,
     with_constant,
 )
 
@@ -39,9 +43,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Weights = list[Array]
 NamedWeights = dict[str, Array]
-
-# Half a gigabyte; a solver needs many times as much.
-_MOST_WEIGHTS = 2**26
 
 OTHER_SHAPE = (
     "warm_start needs a network of the same shape: hidden_layer_sizes or module, "
@@ -150,22 +151,12 @@ class TrainedWeights:
         return parameters
 
     def extended(self, focal_sets: FocalSets) -> TrainedWeights:
-        """Weights of a perceptron for more sets: a new one starts between its clusters.
-
-        Its output is the mean of those of its singletons, lowered so that it is not
-        chosen before training says so.
-        """
+        """Weights of a perceptron for more sets; a new one is between its clusters."""
         assert not isinstance(self.weights, dict), "modules do not grow"
         *hidden, known = self.weights
-        old = self.focal_sets
-        output = np.empty((len(focal_sets), known.shape[1]))
-        for j, subset in enumerate(focal_sets):
-            if subset in old:
-                output[j] = known[old.index(subset)]
-            else:
-                rows = [old.index((cluster,)) for cluster in subset]
-                output[j] = known[rows].mean(axis=0)
-                output[j, 0] -= 1.0
+        output = output_weights(
+            dict(zip(self.focal_sets, known, strict=True)), focal_sets
+        )
         return replace(self, weights=[*hidden, output], focal_sets=focal_sets)
 
     @property
@@ -315,6 +306,59 @@ class FittedNetwork:
         output[...] = output[columns]
         return replace(self, parameters=parameters, focal_sets=focal_sets)
 
+    def extended(
+        self,
+        network: CredalNetwork,
+        space: InputSpace,
+        focal_sets: FocalSets,
+        inputs: Array,
+        labels: NDArray[np.intp],
+        rng: np.random.RandomState,
+    ) -> FittedNetwork:
+        """A larger network for further clusters, to be trained from there.
+
+        For the sets that both have, it has the outputs of this one.
+
+        Parameters
+        ----------
+        network : CredalNetwork
+            The larger one.
+        space : InputSpace
+            Its inputs.
+        focal_sets : FocalSets
+            Its outputs; the new clusters come after the old ones.
+        inputs : array of shape (n_samples, n_inputs)
+            Objects of old and new clusters as the larger network sees them.
+        labels : array of int, shape (n_samples,)
+            Their clusters.
+        rng : RandomState
+            Draws the weights that this network does not have.
+        """
+        old, old_weights = self.focal_sets, self.weights
+        assert not isinstance(old_weights, dict), "modules do not grow"
+        parameters = network.initial_parameters(rng)
+        layers = network.perceptron.layers(parameters)
+        *hidden_weights, outputs = weights_for_other_inputs(
+            old_weights, self.space.standardize, space.standardize
+        )
+        for layer, weights in zip(layers[:-1], hidden_weights, strict=True):
+            layer[: len(weights), : weights.shape[1]] = weights
+        old_outputs = np.zeros((len(old), layers[-1].shape[1]))
+        old_outputs[:, : outputs.shape[1]] = outputs
+        units = network.perceptron.forward(layers, with_constant(inputs))[-2]
+        hidden = np.asarray(units, np.float64)
+        known = {
+            renamed_subset(subset, old.n_clusters, focal_sets.n_clusters): row
+            for subset, row in zip(old, old_outputs, strict=True)
+        }
+        others = logsumexp(old_outputs @ hidden, axis=0)
+        for cluster in range(old.n_clusters, focal_sets.n_clusters):
+            known[(cluster,)] = separating_weights(hidden, others, labels == cluster)
+        layers[-1][:] = output_weights(known, focal_sets)
+        if network.link is not None:
+            parameters[-2:] = self.coefficients
+        return FittedNetwork(network, parameters, focal_sets, space)
+
     def to_onnx(
         self,
         path: str | PathLike[str],
@@ -417,15 +461,8 @@ def network_for(
         )
     if hidden is None:
         hidden = settings.hidden_sizes(focal_sets)
-    sizes = (space.n_inputs, *hidden, len(focal_sets))
-    n_weights = sum((a + 1) * b for a, b in pairwise(sizes))
-    if n_weights > _MOST_WEIGHTS:
-        raise ValueError(
-            f"hidden_layer_sizes must give no more than {_MOST_WEIGHTS} weights, got "
-            f"{n_weights} with layers of {sizes} units"
-        )
     return CredalNetwork(
-        Perceptron(sizes),
+        Perceptron((space.n_inputs, *hidden, len(focal_sets))),
         focal_sets.empty_index,
         settings.novelty_link,
         settings.weight_decay,

@@ -1,6 +1,6 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -14,13 +14,12 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from credalis import _archive
 from credalis._checks import check_choice
 from credalis._novelty import Calibration, NeighborNovelty
+from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
-from credalis.cluster._framework._solution import one_thread
-from credalis.cluster._inputs._geometry import earlier_parameters
-from credalis.cluster._inputs._scale import Standardization
+from credalis.cluster._inputs._geometry import EARLIER_DEFAULTS
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._schema import NETWORK, check_inputs, training_schema
@@ -40,7 +39,7 @@ from credalis.cluster.nnevclus._start import (
 from credalis.cluster.nnevclus._stream import train_on_stream
 from credalis.cluster.nnevclus._training import TrainingState
 from credalis.metric_learning import DissimilarityPCA
-from credalis.network import NoveltyScorer, mean_stress
+from credalis.network import NoveltyScorer, Standardization, mean_stress
 from credalis.objectives import cross_stress
 from credalis.sources import Source
 
@@ -243,6 +242,7 @@ default="auto"
     _outlier_advice = (
         "set empty_set='novelty', with which only objects unlike all others are"
     )
+    _earlier_defaults = EARLIER_DEFAULTS
 
     weights_: Any
     scale_: float
@@ -547,12 +547,6 @@ default="auto"
             )
         with np.errstate(over="ignore", invalid="ignore"):
             return validate_data(self, X, reset=reset, **options)
-
-    @classmethod
-    def _brought_up(
-        cls, parameters: Mapping[str, Any], form: Callable[[Any], Any]
-    ) -> dict[str, Any]:
-        return earlier_parameters(parameters, form)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

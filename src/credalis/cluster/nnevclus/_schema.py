@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,58 +18,18 @@ from credalis._archive import (
     Nothing,
     Number,
     OneOf,
-    Sizes,
-    check_size,
 )
-from credalis._checks import shown
-from credalis.cluster._framework._schema import METRIC, SetsRule, TransformerRule
-from credalis.cluster._inputs._scale import Standardization
+from credalis.cluster._framework._schema import (
+    METRIC,
+    TRAINING,
+    InputsRule,
+    SetsRule,
+    TransformerRule,
+    WeightsRule,
+    check_training,
+)
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import NoveltyScorer
-
-
-@dataclass(frozen=True)
-class InputsRule:
-    """A standardization; it says how many inputs the network has."""
-
-    def check(self, name: str, value: Any, sizes: Sizes) -> None:
-        """Refuse other objects."""
-        Instance(Standardization).check(name, value, sizes)
-        check_size(f"len({name}.mean)", "n_inputs", len(value.mean), sizes)
-
-
-@dataclass(frozen=True)
-class WeightsRule:
-    """Weights of layers, each with as many columns as the one before has rows.
-
-    The first column of a layer are its constants. Those of a module have names and any
-    shapes.
-    """
-
-    def check(self, name: str, value: Any, sizes: Sizes) -> None:
-        """Refuse layers that make no network from the inputs to the focal sets."""
-        if isinstance(value, dict):
-            for part, values in value.items():
-                check_part(f"{name}[{part!r}]", values)
-            return
-        Each(Array("f", (None, None)), at_least=1).check(name, value, sizes)
-        n_before = sizes["n_inputs"]
-        for j, layer in enumerate(value):
-            if layer.shape[1] != n_before + 1 or len(layer) == 0:
-                raise ValueError(
-                    f"{name}[{j}] must have {n_before + 1} columns, for a constant and "
-                    f"{n_before} inputs, got shape {layer.shape}"
-                )
-            n_before = len(layer)
-        check_size(f"len({name}[-1])", "n_focal_sets", n_before, sizes)
-
-
-def check_part(name: str, value: Any) -> None:
-    """Refuse a part of a module that is no array of finite numbers."""
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fib":
-        raise ValueError(f"{name} must be an array of numbers, got {shown(value)}")
-    if not np.isfinite(value).all():
-        raise ValueError(f"{name} must be finite")
 
 
 def check_network(owner: str, fitted: Entries) -> None:
@@ -151,61 +109,25 @@ FITTED_NETWORK = Fields(
     }
 )
 
-_COUNT = Integer(at_least=0)
-
 
 def training_schema(network: type, estimator: type) -> Fields:
     """What a checkpoint holds of a training, given classes that are defined later."""
-    return Fields(
-        {
-            "sample": Array("f", (None, None)),
-            "seeds": Array("i", (None,), at_least=0),
-            "n_rows": Integer(at_least=2),
-            "parameters": Array("f", ("n_parameters",)),
-            "optimizer": OneOf(
-                Fields({}),
-                Fields(
-                    {
-                        "sums": Array("f", (None, "n_parameters")),
-                        "n_steps": Array("i", (), at_least=0),
-                    }
-                ),
-            ),
-            "n_steps": _COUNT,
-            "pass": _COUNT,
-            "buffer": _COUNT,
-            "losses": Each(Number()),
-            "weights": Each(Number(at_least=0)),
-            "history": Each(Number()),
-        },
+    return TRAINING.extended(
+        {},
         # Files of version 0.1 hold an estimator in place of its network.
         {"network": Instance(network), "model": Instance(estimator)},
-        (_check_training,),
+        _check_training,
     )
 
 
 def _check_training(owner: str, entries: Entries) -> None:
     if ("network" in entries) == ("model" in entries):
         raise ValueError(f"{owner} must have either a network or a model")
-    if len(entries["seeds"]) < 2:
-        raise ValueError(f"{owner}.seeds must hold at least 2, got {entries['seeds']}")
-    if len(entries["losses"]) != len(entries["weights"]):
-        raise ValueError(f"{owner}.losses must be as many as its weights")
     if "model" in entries:
         model = entries["model"]
-        n_features, weights = model.n_features_in_, model.weights_
         n_more = 0 if model.novelty_ is None else 2
-        n_parameters = sum(layer.size for layer in weights) + n_more
+        n_parameters = sum(layer.size for layer in model.weights_) + n_more
+        check_training(owner, entries, model.n_features_in_, n_parameters)
     else:
         network = entries["network"]
-        n_features, n_parameters = network.space.n_inputs, len(network.parameters)
-    if entries["sample"].shape[1] != n_features or len(entries["sample"]) < 2:
-        raise ValueError(
-            f"{owner}.sample must have {n_features} columns and 2 rows or more, got "
-            f"shape {entries['sample'].shape}"
-        )
-    if len(entries["parameters"]) != n_parameters:
-        raise ValueError(
-            f"{owner}.parameters must be the {n_parameters} of its network, got "
-            f"{len(entries['parameters'])}"
-        )
+        check_training(owner, entries, network.space.n_inputs, len(network.parameters))

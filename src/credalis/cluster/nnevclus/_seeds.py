@@ -10,8 +10,7 @@ from sklearn.cluster import kmeans_plusplus
 
 from credalis._checks import check_finite, check_numbers
 from credalis.cluster._inputs._geometry import Geometry
-from credalis.cluster._inputs._medoids import check_rows
-from credalis.cluster._inputs._peaks import belief_peaks
+from credalis.cluster._inputs._medoids import belief_peaks, check_rows
 
 # Of EVCLUS for seeds: late sweeps move small masses, not the best object of a cluster.
 _SEED_TOLERANCE = 1e-4

@@ -20,7 +20,6 @@ from credalis.cluster._inputs._geometry import (
     scale_of,
     takes_contrast,
 )
-from credalis.cluster._inputs._scale import Standardization
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.nnevclus._network import (
     OTHER_SHAPE,
@@ -43,6 +42,7 @@ from credalis.network import (
     CredalNetwork,
     DeferredInputs,
     SideInformation,
+    Standardization,
     TrainingData,
     fit_novelty,
     masses_in_blocks,

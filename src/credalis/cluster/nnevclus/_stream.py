@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from credalis._threads import one_thread
 from credalis.cluster._framework._fit import (
     about_features,
     fitted_attributes,
     set_fitted,
     store_reference,
 )
-from credalis.cluster._framework._solution import one_thread
 from credalis.cluster.nnevclus._network import FittedNetwork, network_for
 from credalis.cluster.nnevclus._settings import Settings, check_mode
 from credalis.cluster.nnevclus._start import prepare

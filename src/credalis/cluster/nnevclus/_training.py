@@ -105,6 +105,55 @@ class Schedule:
         return self.first_rate * cosine_schedule(position, self.n_positions)
 
 
+class TrainingSettings(Protocol):
+    """What a training in passes asks of its settings."""
+
+    @property
+    def solver(self) -> str:
+        """Kind of update."""
+
+    @property
+    def learning_rate(self) -> float:
+        """The first one."""
+
+    @property
+    def batch_size(self) -> int:
+        """Objects in a block."""
+
+    @property
+    def max_iter(self) -> int:
+        """Number of passes."""
+
+    @property
+    def tol(self) -> float:
+        """Relative decrease of the cost that counts as one."""
+
+    @property
+    def dtype(self) -> type:
+        """Of the numbers used in training."""
+
+
+class Trainer(Protocol):
+    """Cost and gradient over blocks of rows."""
+
+    def vector(self, parameters: Any) -> Any:
+        """A copy of parameters as the trainer takes them."""
+
+    def array(self, vector: Any) -> NDArray[np.float64]:
+        """Inverse of `vector`."""
+
+    def optimizer(self, solver: str, learning_rate: float) -> Any:
+        """What changes parameters, given their gradient."""
+
+    def epoch(
+        self,
+        parameters: Any,
+        rng: np.random.RandomState,
+        update: Callable[[Any, Any], None],
+    ) -> float:
+        """One update for each block; the mean cost."""
+
+
 class Chunk(Protocol):
     """Rows that are trained on before the next state is looked at."""
 
@@ -129,7 +178,7 @@ class LocalChunk:
 
     Attributes
     ----------
-    trainer : BlockTrainer
+    trainer : Trainer
         Cost and gradient over blocks of the rows.
     solver : str
         Kind of update.
@@ -141,7 +190,7 @@ class LocalChunk:
         How much its loss counts in that of the pass.
     """
 
-    trainer: BlockTrainer
+    trainer: Trainer
     solver: str
     rng: np.random.RandomState
     number: int = 0
@@ -180,7 +229,7 @@ class MemoryFeed:
     ``n_positions`` is the number of updates in all passes, None if more may follow.
     """
 
-    trainer: BlockTrainer
+    trainer: Trainer
     solver: str
     rng: np.random.RandomState
     n_positions: int | None
@@ -191,7 +240,7 @@ class MemoryFeed:
 
 
 def train(
-    settings: Settings,
+    settings: TrainingSettings,
     feed: Feed,
     state: TrainingState,
     evaluate: Callable[[TrainingState], float] | None = None,
@@ -202,7 +251,7 @@ def train(
 
     Parameters
     ----------
-    settings : Settings
+    settings : TrainingSettings
         Solver, learning rate and number of passes.
     feed : Feed
         Rows.

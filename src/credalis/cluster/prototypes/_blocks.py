@@ -17,7 +17,7 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._schema import SetsRule, TransformerRule
 from credalis.cluster._framework._solution import empty_clusters_last
-from credalis.cluster._framework._warnings import warn_of_collapse
+from credalis.cluster._framework._soundness import warn_of_collapse
 from credalis.cluster._inputs._side_information import transformed
 from credalis.cluster.prototypes._clusterer import (
     PrototypeClusterer,

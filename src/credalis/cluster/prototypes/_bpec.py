@@ -8,7 +8,7 @@ from credalis._checks import check_exponent
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._peaks import belief_peaks
+from credalis.cluster._inputs._medoids import belief_peaks
 from credalis.cluster._inputs._side_information import Transformer
 from credalis.cluster.prototypes._clusterer import (
     PrototypeClusterer,
@@ -149,6 +149,7 @@ default="auto"
     _words = "centres with many near neighbours were found first, then their clusters"
     _inits = ("peaks",)
     _moves_centers = False
+    _collapse_advice = "Give other prototypes, or another n_neighbors"
 
     def __init__(
         self,
@@ -192,10 +193,6 @@ default="auto"
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_exponent("alpha", self.alpha, self.n_clusters)
-
-    @property
-    def _collapse_advice(self) -> str:
-        return "Give other prototypes, or another n_neighbors"
 
     def _peaks(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
         return belief_peaks(

@@ -185,6 +185,10 @@ default="auto"
     """
 
     _words = "objects were compared with centres, respecting what is known about pairs"
+    _collapse_advice = (
+        "Measure distances in few dimensions, for example with "
+        "metric=sklearn.decomposition.PCA(3)"
+    )
     _uses_pairs = True
     _needs_side_information = True
 
@@ -195,6 +199,10 @@ default="auto"
             )
         }
     )
+
+    # The published one; with another, masses would not be solutions of quadratic
+    # programs.
+    beta = 2.0
 
     def __init__(
         self,

@@ -20,19 +20,19 @@ from credalis._checks import (
 )
 from credalis._progress import Report
 from credalis.belief import FocalSets
+from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
-from credalis.cluster._framework._noise import NoiseClusterer
 from credalis.cluster._framework._schema import TransformerRule
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._framework._warnings import warn_of_collapse
-from credalis.cluster._inputs._peaks import belief_peaks
-from credalis.cluster._inputs._scale import (
-    FARTHEST,
+from credalis.cluster._framework._soundness import warn_of_collapse
+from credalis.cluster._inputs._clusters import (
     MAX_SAMPLE,
     Scale,
+    noise_factor,
     robust_scale,
-    within_reach,
 )
+from credalis.cluster._inputs._geometry import FARTHEST, within_reach
+from credalis.cluster._inputs._medoids import belief_peaks
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,
@@ -129,13 +129,13 @@ def check_metrics(
         raise ValueError(f"{owner}.metrics_ must be positive semi-definite matrices")
 
 
-class PrototypeClusterer(NoiseClusterer):
+class PrototypeClusterer(BaseCredalClusterer):
     """Base of the methods that have a prototype for each cluster.
 
     A subclass says what its distances are (`_model`).
     """
 
-    _schema = NoiseClusterer._schema.extended(
+    _schema = BaseCredalClusterer._schema.extended(
         {
             "transformer_": TransformerRule(),
             "centers_": _archive.Array("f", ("n_clusters", "n_dimensions")),
@@ -150,11 +150,20 @@ class PrototypeClusterer(NoiseClusterer):
         check_metrics,
     )
 
+    # A unit of mass on ∅ costs a power of δ, the distance to noise.
+    _empty_sets = ("auto", "noise", "novelty")
+    _outlier_advice = "increase delta"
+    _earlier_defaults: ClassVar = {"empty_set": "noise"}
+    _earlier_numbers: ClassVar = {"beta_": "beta"}
     _inits: ClassVar[tuple[str, ...]] = ("k-means", "k-means++", "peaks")
     _moves_centers: ClassVar[bool] = True
 
     n_clusters: int
     metric: str | Transformer
+    beta: float | str
+    delta: float | str
+    empty_set: str
+    outlier_rate: float
     init: str | ArrayLike
     max_iter: int
     tol: float
@@ -162,6 +171,8 @@ class PrototypeClusterer(NoiseClusterer):
     centers_: Array
     metrics_: Array | None
     transformer_: Transformer | None
+    beta_: float
+    delta_: float
 
     @abstractmethod
     def _model(
@@ -257,7 +268,8 @@ class PrototypeClusterer(NoiseClusterer):
                 start = scale.centers
             beta = _exponent(Z, scale, space) if isinstance(beta, str) else beta
             if isinstance(delta, str):
-                delta = self._delta_factor * scale.distance
+                factor = noise_factor(is_about_novelty=self._is_about_novelty)
+                delta = factor * scale.distance
         return PrototypeProblem(
             Z,
             float(beta),

@@ -11,12 +11,13 @@ from sklearn.metrics import pairwise_distances
 
 from credalis import _archive
 from credalis._checks import check_choice, check_exponent
-from credalis.cluster._framework._noise import NoiseClusterer
+from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._schema import (
     METRIC,
     TransformerRule,
     check_points,
 )
+from credalis.cluster._inputs._clusters import noise_factor
 from credalis.cluster._inputs._geometry import (
     Metric,
     attribute_geometry,
@@ -110,14 +111,14 @@ def check_medoids(owner: str, fitted: _archive.Entries, *names: str) -> None:
             raise ValueError(f"{owner}.{name} must be among its references_")
 
 
-class RelationalClusterer(NoiseClusterer):
+class RelationalClusterer(BaseCredalClusterer):
     """Base of RECM, ECMdd and MECM: one matrix of dissimilarities, prototypes.
 
     A subclass says what a start does (`_solve`), what delta adapts to
     (`_automatic_delta`), and what a unit of mass costs for new objects (`_costs`).
     """
 
-    _schema = NoiseClusterer._schema.extended(
+    _schema = BaseCredalClusterer._schema.extended(
         {
             "metric_": METRIC,
             "transformer_": TransformerRule(),
@@ -136,6 +137,11 @@ class RelationalClusterer(NoiseClusterer):
     )
 
     _reads_dissimilarities = True
+    # A unit of mass on ∅ costs a power of δ, the distance to noise.
+    _empty_sets = ("auto", "noise", "novelty")
+    _outlier_advice = "increase delta"
+    _earlier_defaults: ClassVar = {"empty_set": "noise"}
+    _earlier_numbers: ClassVar = {"beta_": "beta"}
     # No automatic exponent is larger.
     _largest_beta: ClassVar[float] = 2.0
     # The first is found once for all starts.
@@ -145,6 +151,10 @@ class RelationalClusterer(NoiseClusterer):
     metric: Metric
     symmetrize: bool
     alpha: float
+    beta: float | str
+    delta: float | str
+    empty_set: str
+    outlier_rate: float
     init: str | ArrayLike
     max_iter: int
     tol: float
@@ -153,6 +163,8 @@ class RelationalClusterer(NoiseClusterer):
     transformer_: Transformer | None
     references_: Indices
     reference_points_: Array | None
+    beta_: float
+    delta_: float
 
     @property
     def _squares(self) -> bool:
@@ -234,7 +246,8 @@ class RelationalClusterer(NoiseClusterer):
             if isinstance(delta, str):
                 delta = self._automatic_delta(matrix, core, beta)
                 # A unit of mass costs δ to one power, and a distance to another.
-                delta *= self._delta_factor ** (self._power / self._delta_power)
+                factor = noise_factor(is_about_novelty=self._is_about_novelty)
+                delta *= factor ** (self._power / self._delta_power)
         return RelationalProblem(
             matrix,
             points,

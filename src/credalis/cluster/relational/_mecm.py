@@ -9,7 +9,7 @@ from credalis._progress import Report
 from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._framework._warnings import warn_of_collapse
+from credalis.cluster._framework._soundness import warn_of_collapse
 from credalis.cluster._inputs._geometry import Metric
 from credalis.cluster._inputs._medoids import Core
 from credalis.cluster.relational._clusterer import (
@@ -178,7 +178,7 @@ default="auto"
     >>> from credalis.exceptions import ExperimentalWarning
     >>> warnings.simplefilter("ignore", ExperimentalWarning)
     >>> X = [[0], [1], [2], [6], [10], [11], [12]]
-    >>> model = MECM(n_clusters=2, init=[1, 5]).fit(X)
+    >>> model = MECM(n_clusters=2, init=[1, 5], empty_set="noise").fit(X)
     >>> model.medoids_, model.partition_.set_names()[3]
     (array([1, 5]), 'Ω')
     """

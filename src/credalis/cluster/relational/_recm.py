@@ -11,7 +11,7 @@ from credalis._checks import check_choice, check_distributions, check_numbers
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._framework._warnings import warn_of_collapse
+from credalis.cluster._framework._soundness import warn_of_collapse
 from credalis.cluster._inputs._geometry import Metric, check_not_negative
 from credalis.cluster._inputs._medoids import Core, ordinary_value
 from credalis.cluster.relational._clusterer import (

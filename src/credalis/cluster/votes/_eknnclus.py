@@ -28,8 +28,12 @@ from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._schema import METRIC, TransformerRule
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._geometry import Metric, attribute_geometry
-from credalis.cluster._inputs._scale import FARTHEST, within_reach
+from credalis.cluster._inputs._geometry import (
+    FARTHEST,
+    Metric,
+    attribute_geometry,
+    within_reach,
+)
 from credalis.cluster._inputs._side_information import Transformer, placed
 from credalis.cluster.votes._votes import (
     LARGEST_EXPONENT,

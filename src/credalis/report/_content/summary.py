@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 
+from credalis._coverage import DEFAULT_LEVEL
 from credalis._drawing.palette import BASE_COLORS, INK
+from credalis.partition._presentation import coverage_lines, set_sizes
 from credalis.report._content.subject import Subject
-from credalis.report._content.text import counted, listed, number, percentages
+from credalis.report._content.text import counted, listed, number, percentages, plain
 
 NONSPECIFICITY_RANGE = "0: precise, 1: nothing is known"
 _MAX_NAMES = 6
+# Names of many classes are cut here.
+_MAX_WORDS_LENGTH = 2000
 
 
 def lead(subject: Subject) -> str:
@@ -48,6 +52,23 @@ def how(subject: Subject) -> str:
     name = type(subject.estimator).__name__
     words = getattr(subject.estimator, "_words", "")
     return f"{basis}; method {name}" + (f": {words}." if words else ".")
+
+
+def coverage_text(subject: Subject, level: float | None) -> str:
+    """How large sets with a level are, and what it promises; "" if there are none."""
+    calibration = getattr(subject.estimator, "calibration_", None)
+    if calibration is None:
+        if level is not None:
+            raise ValueError(
+                "coverage must be None for a result without calibration, got "
+                f"{level!r}: call calibrate of the model first"
+            )
+        return ""
+    level = DEFAULT_LEVEL if level is None else level
+    sets = subject.partition.decide("coverage", level=level, calibration=calibration)
+    lines = coverage_lines(set_sizes(sets), level, calibration)
+    sentences = (line[0].upper() + line[1:] for line in lines)
+    return plain(". ".join(sentences), _MAX_WORDS_LENGTH)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Consensus: a committee of clusterings and a network that learns its evidence."""

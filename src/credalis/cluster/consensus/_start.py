@@ -1,0 +1,377 @@
+"""From rows to a network that has learned what the committee says about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from credalis import _archive
+from credalis._checks import check_spread
+from credalis._progress import Progress, Report
+from credalis._warnings import warn_user
+from credalis.belief import FocalSets
+from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._fit import Outcome, solve
+from credalis.cluster._framework._schema import TRAINING, check_training
+from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._side_information import side_information
+from credalis.cluster.consensus._choice import Choice
+from credalis.cluster.consensus._combination import masses_on
+from credalis.cluster.consensus._committee import Committee, Session
+from credalis.cluster.consensus._distillation import (
+    Distillation,
+    Lesson,
+    chunk_of,
+    lesson_cost,
+    lesson_of,
+    taught,
+)
+from credalis.cluster.consensus._members import MEMBERS, convene
+from credalis.cluster.consensus._n_clusters import choose_n_clusters, default_numbers
+from credalis.cluster.consensus._student import Student
+from credalis.cluster.nnevclus._blocks import run_passes, stored_state
+from credalis.cluster.nnevclus._training import TrainingState, check_finite_loss
+from credalis.exceptions import NoClustersWarning
+from credalis.network import SideInformation, Standardization, with_constant
+from credalis.sources import DaskSource, Source
+
+if TYPE_CHECKING:
+    from credalis.cluster.consensus._consensus import Consensus
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class ConsensusProblem:
+    """What all starts of the network share.
+
+    Attributes
+    ----------
+    X : array of shape (n_samples, n_features)
+        Rows.
+    settings : Distillation
+        How to train.
+    session : Session
+        What the committee says.
+    rows : array of int
+        Which rows the committee has clustered.
+    singletons, frame : array of shape (n_samples, n_clusters) and (n_samples,)
+        Its evidence about all rows.
+    information : SideInformation
+        Labels and pairs.
+    """
+
+    X: Array
+    settings: Distillation
+    session: Session
+    rows: Indices
+    singletons: Array
+    frame: Array
+    information: SideInformation
+
+
+@dataclass(frozen=True, eq=False)
+class StudentSolution(Solution):
+    """A solution that is a network.
+
+    Attributes
+    ----------
+    student : Student
+        What gives the masses.
+    session : Session
+        Whom it has learned from.
+    """
+
+    student: Student = field(kw_only=True)
+    session: Session = field(kw_only=True)
+
+    def attributes(self) -> dict[str, Any]:
+        """Fitted attributes, without those about single objects."""
+        return (
+            super().attributes()
+            | self.student.fitted_attributes()
+            | self.session.fitted_attributes()
+        )
+
+    def renumbered(
+        self, new_labels: Indices, columns: Indices, focal_sets: FocalSets
+    ) -> StudentSolution:
+        """The same with the outputs of the network in their new order."""
+        solution = super().renumbered(new_labels, columns, focal_sets)
+        committee = self.session.committee.renamed(new_labels)
+        return replace(
+            solution,
+            student=self.student.renumbered(columns, focal_sets),
+            session=replace(self.session, committee=committee),
+        )
+
+
+def prepare(
+    estimator: Consensus,
+    X: Array,
+    rng: np.random.RandomState,
+    *,
+    partial_labels: Any = None,
+    must_link: Any = None,
+    cannot_link: Any = None,
+) -> ConsensusProblem:
+    """Check side information, convene the committee, extend it to all rows."""
+    n_clusters, choice = estimator.n_clusters, None
+    information = side_information(
+        partial_labels,
+        must_link,
+        cannot_link,
+        n_samples=len(X),
+        n_clusters=len(X) if isinstance(n_clusters, str) else n_clusters,
+        label_weight=estimator.label_weight,
+        constraint_weight=estimator.constraint_weight,
+    )
+    check_spread("X", X)
+    if isinstance(n_clusters, str):
+        choice = _chosen_number(estimator, X, information, rng)
+        n_clusters = choice.n_clusters
+    if estimator.committee_size < n_clusters:
+        raise ValueError(
+            "committee_size must be at least n_clusters, got committee_size="
+            f"{estimator.committee_size} and n_clusters={n_clusters}"
+        )
+    rows = _chosen_rows(len(X), estimator.committee_size, information, rng)
+    members = MEMBERS if isinstance(estimator.members, str) else estimator.members
+    progress = Progress(
+        f"{type(estimator).__name__}, members",
+        n_runs=1,
+        max_iter=len(members) + 1,
+        enabled=bool(estimator.verbose),
+    )
+    session = convene(
+        X[rows],
+        n_clusters,
+        members,
+        rng,
+        has_gate=estimator.adequacy_gate,
+        report=lambda done, failed: progress.report(0, done, failed),
+    )
+    progress.close()
+    session = replace(session, choice=choice)
+    committee = session.committee
+    if len(rows) == len(X):
+        singletons, frame = committee.own_evidence()
+    else:
+        singletons, frame = committee.evidence(X)
+    if information.has_labels:
+        names = named_by_labels(
+            singletons[information.objects], information.labels, n_clusters
+        )
+        session = replace(session, committee=committee.renamed(names))
+        singletons = singletons[:, np.argsort(names)]
+        # Nothing that a committee says is evidence against a known label.
+        singletons[information.objects] = 0.0
+        singletons[information.objects, information.labels] = 1.0
+        frame[information.objects] = 0.0
+    return ConsensusProblem(
+        X,
+        Distillation.of(estimator, len(X)),
+        session,
+        rows,
+        singletons,
+        frame,
+        information,
+    )
+
+
+def _chosen_number(
+    estimator: Consensus,
+    X: Array,
+    information: SideInformation,
+    rng: np.random.RandomState,
+) -> Choice:
+    """The number of clusters, at least that of the known labels."""
+    n_known = int(information.labels.max()) + 1 if information.has_labels else 0
+    title = f"{type(estimator).__name__}, number of clusters"
+    numbers, largest = default_numbers(X, max(2, n_known))
+    return choose_n_clusters(
+        X,
+        numbers,
+        MEMBERS if isinstance(estimator.members, str) else estimator.members,
+        rng,
+        may_be_one=n_known < 2,
+        title=title if estimator.verbose else None,
+        largest=largest,
+    )
+
+
+def named_by_labels(singletons: Array, labels: Indices, n_clusters: int) -> Indices:
+    """The number of each cluster with which the evidence fits known labels best.
+
+    Parameters
+    ----------
+    singletons : array of shape (n_labelled, n_clusters)
+        Masses on single clusters.
+    labels : array of int, shape (n_labelled,)
+        Known clusters of the same rows.
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    array of int, shape (n_clusters,)
+    """
+    fit = singletons.T @ np.eye(n_clusters)[labels]
+    return linear_sum_assignment(fit, maximize=True)[1]
+
+
+def solve_start(
+    problem: ConsensusProblem,
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+    report: Report,
+) -> StudentSolution:
+    """A network trained from random weights on rows in memory."""
+    standardize = Standardization.of(problem.X)
+    targets = masses_on(problem.singletons, problem.frame, focal_sets)
+    lesson = Lesson(
+        with_constant(standardize(problem.X)),
+        np.ascontiguousarray(targets.T),
+        focal_sets,
+        problem.information,
+    )
+    network, trace = taught(lesson, problem.settings, problem.rows, rng, report)
+    student = Student(network, trace.state, focal_sets, standardize)
+    return StudentSolution(
+        student.masses(problem.X),
+        trace,
+        is_interrupted=trace.interrupted,
+        focal_sets=focal_sets,
+        student=student,
+        session=problem.session,
+    )
+
+
+def _check_distillation(owner: str, entries: _archive.Entries) -> None:
+    student, committee = entries["student"], entries["session"].committee
+    n_features = len(student.standardize.mean)
+    check_training(owner, entries, n_features, len(student.parameters))
+    n_clusters = student.focal_sets.n_clusters
+    if committee.n_clusters != n_clusters or committee.rows.shape[1] != n_features:
+        raise ValueError(
+            f"{owner}.session must be about the {n_clusters} clusters and "
+            f"{n_features} features of its student"
+        )
+
+
+CHECKPOINT = TRAINING.extended(
+    {"student": _archive.Instance(Student), "session": _archive.Instance(Session)},
+    None,
+    _check_distillation,
+)
+
+
+def start_blocks(
+    estimator: Consensus, sample: Array, seeds: NDArray[np.integer]
+) -> dict[str, Any]:
+    """Committee and network from a sample."""
+    rng = np.random.RandomState(int(seeds[0]))
+    outcome = solve(estimator, sample, rng, is_quiet=True)
+    solution = outcome.solution
+    assert isinstance(solution, StudentSolution)
+    if solution.is_interrupted:
+        # Half a start is none, least of all one to continue from.
+        raise KeyboardInterrupt
+    settings = Distillation.of(estimator, len(sample), "blocks")
+    state = TrainingState(solution.student.parameters.astype(settings.dtype))
+    fixed = {
+        "student": solution.student,
+        "session": solution.session,
+        "sample": sample,
+        "seeds": seeds[1:],
+    }
+    return fixed | stored_state(state)
+
+
+def train_blocks(
+    estimator: Consensus,
+    source: Source,
+    stored: dict[str, Any],
+    checkpoint: Checkpoint | None,
+) -> Outcome:
+    """Passes over the source: the committee says the masses, the network learns."""
+    assert source.n_rows is not None
+    names = ("student", "session", "sample", "seeds", "n_rows")
+    fixed = {name: stored[name] for name in names}
+    student, session, sample = stored["student"], stored["session"], stored["sample"]
+    mode = "partitions" if isinstance(source, DaskSource) else "blocks"
+    settings = Distillation.of(estimator, source.n_rows, mode)
+    targets_of = partial(committee_masses, session.committee, student.focal_sets)
+    state = run_passes(
+        source,
+        partial(chunk_of, student, targets_of),
+        settings,
+        stored,
+        fixed,
+        checkpoint,
+    )
+    trace = state.trace()
+    student = replace(student, parameters=trace.state)
+    lesson = lesson_of(student, targets_of, sample, np.float64)
+    loss, _ = lesson_cost(
+        student.network, lesson, lesson.objective(), student.parameters
+    )
+    check_finite_loss(loss, state.n_steps)
+    solution = StudentSolution(
+        student.masses(sample),
+        trace,
+        other={"loss_": loss},
+        is_interrupted=state.is_interrupted,
+        focal_sets=student.focal_sets,
+        student=student,
+        session=session,
+    )
+    return Outcome(
+        solution,
+        student.focal_sets,
+        settings.max_iter,
+        sample,
+        check=partial(warn_of_session, session),
+    )
+
+
+def warn_of_session(session: Session) -> None:
+    """Warn of members that are missing, and of data without clusters."""
+    if session.choice is not None and session.choice.n_clusters == 1:
+        warn_user(
+            f"X seems to have no clusters: {session.choice.finding}. All objects are "
+            "in one; give n_clusters to divide them anyway, for example "
+            f"n_clusters={session.choice.best_number}",
+            NoClustersWarning,
+        )
+    for name, reason in session.failures.items():
+        warn_user(f"member {name} was left out, it failed: {reason}", UserWarning)
+
+
+def committee_masses(committee: Committee, focal_sets: FocalSets, X: Array) -> Array:
+    """What a committee says about any rows, (n_samples, n_focal_sets)."""
+    return masses_on(*committee.evidence(X), focal_sets)
+
+
+def _chosen_rows(
+    n_samples: int,
+    committee_size: int,
+    information: SideInformation,
+    rng: np.random.RandomState,
+) -> Indices:
+    """Rows for the committee: drawn at random, labelled ones first."""
+    if n_samples <= committee_size:
+        return np.arange(n_samples)
+    order = rng.permutation(n_samples)
+    is_known = np.zeros(n_samples, dtype=bool)
+    is_known[information.objects] = True
+    # Half of the committee's rows at most: labels may be from one corner of the data.
+    known = order[is_known[order]][: committee_size // 2]
+    others = order[~is_known[order]][: committee_size - len(known)]
+    return np.sort(np.concatenate([known, others]))

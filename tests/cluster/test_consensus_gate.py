@@ -1,0 +1,79 @@
+"""Which density model may outvote the committee."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from credalis.cluster.consensus._gate import (
+    NEIGHBORHOODS,
+    _kernel_scores,
+    _log_kernel,
+    adequacy,
+)
+from credalis.cluster.consensus._mixtures import one_hot
+
+
+def judged(X, n_clusters, labels=None):
+    X = X / np.sqrt(X.var(axis=0).mean())
+    if labels is None:
+        labels = KMeans(n_clusters, n_init=1, random_state=0).fit_predict(X)
+    start = one_hot(labels, n_clusters)
+    return adequacy(X, [start], n_clusters, np.random.RandomState(0)), X
+
+
+def test_a_mixture_that_is_true_is_trusted(rng):
+    y = rng.integers(2, size=400)
+    X = rng.normal(size=(400, 20)) * np.where(y, 1.0, 2.5)[:, None]
+    gate, X = judged(X, 2)
+    assert gate.trusted == "spherical"
+    assert gate.weight > 0.5
+    assert gate.z > 1
+    labels = gate.mixture.memberships(X).argmax(axis=1)
+    assert adjusted_rand_score(y, labels) > 0.8
+
+
+def test_neighborhoods_are_trusted_where_no_mixture_fits():
+    X, _ = make_moons(300, noise=0.05, random_state=0)
+    gate, _ = judged(X, 2)
+    assert gate.trusted == NEIGHBORHOODS
+    assert gate.weight == 1.0
+    assert gate.mixture is None
+
+
+def test_heavy_tails_earn_no_gaussian_any_trust(rng):
+    y = rng.integers(3, size=400)
+    X = 10 * np.eye(3)[y] + rng.standard_t(2.5, size=(400, 3))
+    gate, _ = judged(X, 3, y)
+    assert gate.trusted is None
+    assert gate.weight == 0
+    assert gate.rival.startswith("t ")
+
+
+def test_one_gaussian_is_not_two(rng):
+    gate, _ = judged(rng.normal(size=(300, 2)), 2)
+    assert gate.weight < 0.5
+
+
+def test_few_rows_are_not_judged(rng):
+    gate, _ = judged(rng.normal(size=(20, 2)), 2)
+    assert gate.trusted is None
+    assert gate.rival is None
+
+
+def test_kernel_density_is_a_density():
+    grid = np.linspace(-8, 8, 2001)
+    centers = np.array([-1.0, 0.0, 2.0])
+    squares = (grid[:, None] - centers) ** 2
+    density = np.exp(_log_kernel(squares, 0.5, 1))
+    assert np.trapezoid(density, grid) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_kernel_scores_do_not_see_their_own_fold(rng):
+    X = rng.normal(size=(60, 2))
+    folds = np.arange(60) % 3
+    scores = _kernel_scores(X, folds)
+    far = X.copy()
+    far[0] = [50.0, 50.0]
+    assert _kernel_scores(far, folds)[0] < scores[0] - 100
