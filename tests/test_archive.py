@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from credalis import (
+    ECM,
     CredalPartition,
     FocalSets,
     __version__,
@@ -469,3 +470,29 @@ def test_equal_objects_are_equal_files(tmp_path):
     for name in ("first", "second"):
         PARTITION.save(tmp_path / name)
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+
+
+def test_a_file_is_read_with_numpy_alone_as_the_docs_say(tmp_path, monkeypatch):
+    page = Path(__file__).parents[1] / "docs" / "file_format.md"
+    program = page.read_text("utf-8").split("```python\n")[1].split("```")[0]
+    assert "credalis" not in program.replace('"model.credalis"', "").replace(
+        'arrays.pop("credalis")', ""
+    )
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    fitted = ECM(2, delta=5.0, random_state=0).fit(X)
+    fitted.save("model.credalis", key="a secret of the owner")
+    found = {}
+    exec(program, found)
+    model = found["model"]
+    assert model["class"] == "ECM"
+    assert model["parameters"]["delta"] == 5.0
+    np.testing.assert_array_equal(model["fitted"]["centers_"], fitted.centers_)
+    partition = model["fitted"]["partition_"]
+    np.testing.assert_array_equal(partition["masses"], fitted.partition_.masses)
+    assert partition["focal_sets"]["subsets"] == [[], [0], [1], [0, 1]]
+
+
+def test_the_comment_is_as_long_as_the_docs_say(saved):
+    with zipfile.ZipFile(saved) as archive:
+        assert len(archive.comment) == 157
