@@ -194,19 +194,9 @@ def prepare(
             "init must be 'auto' or 'random' with partial_labels, which say where "
             f"the clusters are, got {settings.init!r}"
         )
-    embedding, transformer = None, None
-    attributes = X
-    if isinstance(settings.metric, str) and settings.metric == "precomputed":
-        matrix = check_dissimilarities(X, symmetrize=settings.symmetrize)
-        embedding = DissimilarityPCA(settings.n_components).fit(matrix)
-        # Rows as they are given, since prediction has no columns to average with.
-        attributes, geometry = embedding.transform(X), Geometry(matrix, "precomputed")
-    else:
-        geometry, transformer = attribute_geometry(X, settings.metric, rng, information)
-    if dissimilarities is not None:
-        geometry = given_geometry(
-            dissimilarities, len(X), symmetrize=settings.symmetrize
-        )
+    attributes, geometry, embedding, transformer = _attributes_and_geometry(
+        settings, X, information, dissimilarities, rng
+    )
     standardize = (Standardization.alike if object_shape else Standardization.of)(
         attributes
     )
@@ -259,6 +249,33 @@ def prepare(
         has_fixed_order,
         clusters if starts_from_clusters else None,
     )
+
+
+def _attributes_and_geometry(
+    settings: Settings,
+    X: NDArray[np.float64],
+    information: SideInformation,
+    dissimilarities: Any,
+    rng: np.random.RandomState,
+) -> tuple[NDArray[np.float64], Geometry, DissimilarityPCA | None, Any]:
+    """Inputs of the network, where dissimilarities come from, and what was fitted.
+
+    That is the embedding of a matrix, or the transformer of a metric.
+    """
+    embedding, transformer = None, None
+    attributes = X
+    if isinstance(settings.metric, str) and settings.metric == "precomputed":
+        matrix = check_dissimilarities(X, symmetrize=settings.symmetrize)
+        embedding = DissimilarityPCA(settings.n_components).fit(matrix)
+        # Rows as they are given, since prediction has no columns to average with.
+        attributes, geometry = embedding.transform(X), Geometry(matrix, "precomputed")
+    else:
+        geometry, transformer = attribute_geometry(X, settings.metric, rng, information)
+    if dissimilarities is not None:
+        geometry = given_geometry(
+            dissimilarities, len(X), symmetrize=settings.symmetrize
+        )
+    return attributes, geometry, embedding, transformer
 
 
 def _held_out(
