@@ -1,10 +1,13 @@
-"""What several tests need: validity of a partition, hypothesis strategies."""
+"""What several tests need: validity of a partition, strategies, contents of files."""
+
+import json
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from credalis import CredalPartition, FocalSets
+from credalis._archive import _container
 
 # The settings of the articles, which are not the defaults.
 PAPER_EVCLUS = {"dissimilarity_quantile": "paper", "empty_set": "stress"}
@@ -85,3 +88,16 @@ def credal_partitions(draw, min_rows=1, max_rows=8, **sizes):
     return CredalPartition(
         draw(mass_matrices(focal_sets, min_rows, max_rows)), focal_sets
     )
+
+
+def contents(path):
+    """Header and arrays of a file, to be changed and written again."""
+    with np.load(path) as archive:
+        found = {name: archive[name] for name in archive.files}
+    return json.loads(found.pop("credalis").tobytes()), found
+
+
+def write(path, header, members):
+    """A file with any content and the right digest."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    _container.write(path, {**members, "credalis": np.frombuffer(text, dtype=np.uint8)})

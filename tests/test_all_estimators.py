@@ -239,6 +239,8 @@ def test_more_starts_never_give_a_higher_loss(estimator, X):
 def test_copies_are_equal(fitted, X, tmp_path):
     path = tmp_path / "model.credalis"
     fitted.save(path)
+    credalis.load(path).save(tmp_path / "again.credalis")
+    assert (tmp_path / "again.credalis").read_bytes() == path.read_bytes()
     for copy in (pickle.loads(pickle.dumps(fitted)), credalis.load(path)):
         assert type(copy) is type(fitted)
         assert copy.get_params() == fitted.get_params()

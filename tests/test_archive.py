@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from credalis import (
+    ECM,
     CredalPartition,
     FocalSets,
     __version__,
     _archive,
     load,
 )
-from credalis._archive import _container
+from helpers import contents, write
 
 PARTITION = CredalPartition(
     [[0, 1, 0, 0], [0, 0.6, 0.2, 0.2], [0.1, 0, 0.7, 0.2]], FocalSets.full(2)
@@ -32,7 +33,10 @@ class Bag:
 
 
 _archive.register(
-    Bag, to_state=lambda bag: bag.state, from_state=lambda state: Bag(**state)
+    Bag,
+    to_state=lambda bag: bag.state,
+    from_state=lambda state: Bag(**state),
+    schema=_archive.Anything(),
 )
 
 
@@ -42,19 +46,6 @@ def saved(tmp_path):
     path = tmp_path / "partition.credalis"
     PARTITION.save(path)
     return path
-
-
-def contents(path):
-    """Header and arrays of a file, to be changed and written again."""
-    with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    return json.loads(arrays.pop("credalis").tobytes()), arrays
-
-
-def write(path, header, arrays):
-    """A file with any content and the right digest."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    _container.write(path, {**arrays, "credalis": np.frombuffer(text, dtype=np.uint8)})
 
 
 def write_format1(path, header, arrays, save=np.savez):
@@ -333,7 +324,10 @@ class TestBadFiles:
         ("change", "message"),
         [
             ({"is": "Elephant", "state": {}}, "unknown class 'Elephant'"),
-            ({"is": "CredalPartition", "state": {}}, "KeyError 'masses'"),
+            (
+                {"is": "CredalPartition", "state": {}},
+                "CredalPartition.masses is missing",
+            ),
             ({"is": ["list"]}, "damaged: TypeError"),
             ({"is": "array", "name": "array9"}, r"about the arrays \['array9'\]"),
             ({"is": "strings", "items": ["a"], "shape": [2]}, "cannot reshape"),
@@ -352,9 +346,9 @@ class TestBadFiles:
         ("masses", "message"),
         [
             (np.full((3, 4), 0.3), "must sum to 1"),
-            (np.full((3, 4), np.nan), "must be finite"),
+            (np.full((3, 4), np.nan), "masses must be a finite number, got nan"),
             (np.eye(3), r"shape \(n_samples, 4\)"),
-            (np.array(["a"]), "array of numbers"),
+            (np.array(["a"]), "masses must be an array of floats, got one of <U1"),
         ],
     )
     def test_masses_are_checked_again(self, saved, masses, message):
@@ -476,3 +470,29 @@ def test_equal_objects_are_equal_files(tmp_path):
     for name in ("first", "second"):
         PARTITION.save(tmp_path / name)
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+
+
+def test_a_file_is_read_with_numpy_alone_as_the_docs_say(tmp_path, monkeypatch):
+    page = Path(__file__).parents[1] / "docs" / "file_format.md"
+    program = page.read_text("utf-8").split("```python\n")[1].split("```")[0]
+    assert "credalis" not in program.replace('"model.credalis"', "").replace(
+        'arrays.pop("credalis")', ""
+    )
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    fitted = ECM(2, delta=5.0, random_state=0).fit(X)
+    fitted.save("model.credalis", key="a secret of the owner")
+    found = {}
+    exec(program, found)
+    model = found["model"]
+    assert model["class"] == "ECM"
+    assert model["parameters"]["delta"] == 5.0
+    np.testing.assert_array_equal(model["fitted"]["centers_"], fitted.centers_)
+    partition = model["fitted"]["partition_"]
+    np.testing.assert_array_equal(partition["masses"], fitted.partition_.masses)
+    assert partition["focal_sets"]["subsets"] == [[], [0], [1], [0, 1]]
+
+
+def test_the_comment_is_as_long_as_the_docs_say(saved):
+    with zipfile.ZipFile(saved) as archive:
+        assert len(archive.comment) == 157

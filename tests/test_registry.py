@@ -19,6 +19,7 @@ TOY = '''
 
 import numpy as np
 
+from credalis import _archive
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._solution import Solution
 from credalis.optimize import Trace
@@ -27,6 +28,9 @@ from credalis.optimize import Trace
 class Toy(BaseCredalClusterer):
     """Toy."""
 
+    _schema = BaseCredalClusterer._schema.extended(
+        {"edges_": _archive.Array("f", (None,))}
+    )
     _words = "the first column was cut in the middle"
     _is_for_many_rows = True
 

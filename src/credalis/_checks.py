@@ -1,5 +1,6 @@
 """Checks of parameters, with uniform messages: name, expectation, value."""
 
+import math
 from collections.abc import Collection
 from numbers import Integral, Real
 
@@ -14,6 +15,14 @@ _LARGEST_SEED = 2**32 - 1
 
 _SMALLEST_SQUARABLE = 1e-153
 _LARGEST_SQUARABLE = 1e153
+
+# Factors and powers beyond this leave no room for the squares they stand with.
+_LARGEST_FACTOR = 1e50
+
+# More starts or samples than this are a mistake: refused before their seeds are drawn.
+_MOST_RUNS = 100_000
+
+_MOST_JOBS = 10_000
 
 # Characters of a value that an error message shows.
 _LONGEST_SHOWN = 200
@@ -58,6 +67,43 @@ def check_number(
         or (at_most is not None and number > at_most)
     ):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
+    return number
+
+
+def check_factor(
+    name: str,
+    value: object,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float = _LARGEST_FACTOR,
+) -> float:
+    """Value as a ``float`` that other numbers can be multiplied with and divided by."""
+    number = check_number(name, value, above=above, at_least=at_least)
+    if number > at_most or (above == 0 and number < 1 / at_most):
+        least = f">= {1 / at_most:g} and " if above == 0 else ""
+        raise ValueError(f"{name} must be {least}<= {at_most:g}, got {shown(value)}")
+    return number
+
+
+def check_runs(name: str, value: object, *, at_least: int = 1) -> int:
+    """Value as a number of starts or samples that a machine can make."""
+    number = check_integer(name, value, at_least=at_least)
+    if number > _MOST_RUNS:
+        raise ValueError(f"{name} must be <= {_MOST_RUNS}, got {shown(value)}")
+    return number
+
+
+def check_exponent(name: str, value: object, n_clusters: int) -> float:
+    """Value as an exponent >= 0 of sizes of sets of so many clusters."""
+    number = check_number(name, value, at_least=0)
+    if number * math.log(n_clusters) > math.log(_LARGEST_FACTOR):
+        most = math.log(_LARGEST_FACTOR) / math.log(n_clusters)
+        raise ValueError(
+            f"{name} must be <= {most:.4g} with n_clusters={n_clusters}, so that "
+            f"{n_clusters}^{name} is no more than {_LARGEST_FACTOR:g}, got "
+            f"{shown(value)}"
+        )
     return number
 
 
@@ -152,7 +198,12 @@ def check_seed(name: str, value: object) -> None:
 
 def check_n_jobs(value: object) -> None:
     """Refuse an n_jobs that joblib could not work with."""
-    if value is not None and check_integer("n_jobs", value) == 0:
+    if value is None:
+        return
+    number = check_integer("n_jobs", value)
+    if number > _MOST_JOBS:
+        raise ValueError(f"n_jobs must be <= {_MOST_JOBS}, got {shown(value)}")
+    if number == 0:
         raise ValueError(
             "n_jobs must be None, a number of jobs, or below 0 to count from the "
             "number of processors, got 0"

@@ -19,6 +19,8 @@ _TREES = {
     ),
     "haversine": "ball_tree",
 }
+# What distances of any estimator can be taken with.
+METRIC_NAMES = sorted(VALID_METRICS["brute"])
 # With more features, a tree visits most objects and plain search is faster.
 _MAX_TREE_FEATURES = 10
 # These need parameters that depend on all the data.
@@ -87,9 +89,11 @@ class NeighborSearch:
         if self._search is None:
             return _smallest(points, n_neighbors)
         centered = points - self._origin if self._is_rough else points
-        lengths, found = self._search.kneighbors(centered, n_neighbors)
-        if self._is_rough:
-            with np.errstate(over="ignore"):
+        # Points may be so far away that distances, or the sum in which scikit-learn
+        # looks for infinite entries, are infinite.
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths, found = self._search.kneighbors(centered, n_neighbors)
+            if self._is_rough:
                 squares = sum(
                     (point[:, None] - x[found]) ** 2
                     for point, x in zip(points.T, self._X.T, strict=True)

@@ -16,13 +16,13 @@ beyond the largest of these p is the tail of that distribution if it is smaller.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
-from credalis._neighbors import NeighborSearch
+from credalis._neighbors import METRIC_NAMES, NeighborSearch
 from credalis.belief import FocalSets
 
 Array = NDArray[np.float64]
@@ -59,6 +59,30 @@ _ROUNDING = 1e-9
 LEAST_REST = 1e-30
 
 
+def _check_scores(owner: str, entries: _archive.Entries) -> None:
+    scores = entries["scores"]
+    if len(scores) == 0 or (scores[1:] < scores[:-1]).any():
+        raise ValueError(f"{owner}.scores must be ascending, and at least one")
+
+
+def _check_references(owner: str, entries: _archive.Entries) -> None:
+    points, columns = entries["points"], entries["columns"]
+    if (points is None) == (columns is None):
+        raise ValueError(f"{owner} must have either points or columns")
+    is_matrix = entries["metric"] == "precomputed"
+    if is_matrix != (points is None):
+        raise ValueError(
+            f"{owner}.metric must be 'precomputed' just without points, got "
+            f"{entries['metric']!r}"
+        )
+    n_references = len(columns if points is None else points)
+    if entries["n_neighbors"] >= n_references:
+        raise ValueError(
+            f"{owner}.n_neighbors must be less than {n_references}, the number of "
+            f"references, got {entries['n_neighbors']}"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """From scores, larger for stranger objects, to p-values.
@@ -75,6 +99,15 @@ class Calibration:
     center: float
     spread: float
     scores: Array
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "center": _archive.Number(),
+            "spread": _archive.Number(above=0),
+            "scores": _archive.Array("f", ("n_scores",)),
+        },
+        relations=(_check_scores,),
+    )
 
     @classmethod
     def of(cls, scores: Array, *, least_spread: float = 0.0) -> "Calibration":
@@ -138,6 +171,22 @@ class NeighborNovelty:
     n_neighbors: int
     floor: float
     calibration: Calibration
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "points": _archive.OneOf(
+                _archive.Nothing(), _archive.Array("f", (None, None))
+            ),
+            "columns": _archive.OneOf(
+                _archive.Nothing(), _archive.Array("i", (None,), at_least=0)
+            ),
+            "metric": _archive.Choice(*METRIC_NAMES),
+            "n_neighbors": _archive.Integer(at_least=1),
+            "floor": _archive.Number(above=0),
+            "calibration": _archive.Instance(Calibration),
+        },
+        relations=(_check_references,),
+    )
 
     @classmethod
     def of(

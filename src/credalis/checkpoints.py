@@ -100,6 +100,12 @@ class Checkpoint:
             known = estimator._brought_up(identity["parameters"], _description)
             identity = {**identity, "parameters": known}
         self._check_same(identity)
+        try:
+            estimator._checkpoint_schema.check("state", content["state"], {})
+        except ValueError as error:
+            raise ValueError(
+                f"checkpoint {self.path} does not hold what it says: {error}"
+            ) from error
         return content["state"]
 
     @property

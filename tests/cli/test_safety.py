@@ -1,6 +1,7 @@
 """Outputs for spreadsheets, closed streams, and tables of many columns."""
 
 import csv as csv_module
+import json
 import os
 import subprocess
 import sys
@@ -8,8 +9,12 @@ import sys
 import numpy as np
 import pytest
 
+from helpers import contents, write
+
 pytest.importorskip("click")
 pytest.importorskip("pyarrow")
+
+from credalis.cli._shared._console import visible
 
 IDS = ["=1+2", "+cmd", "-x", "@sum", "-1.5", "+2e3", "a=b", "safe"]
 
@@ -90,3 +95,66 @@ def test_names_of_columns_are_looked_up_once(run, tmp_path, monkeypatch):
         assert result.code == 0, result.err
         counts.append(len(asked))
     assert counts[0] == counts[1]
+
+
+# Clears the screen, sets the title, an 8-bit escape, turns the direction, a new line.
+ESCAPES = "\x1b[2J\x1b]0;title\x07\x9b31m\u202e\nfile  another\x7f"
+SHOWN = r"\x1b[2J\x1b]0;title\x07\x9b31m\u202e\nfile  another\x7f"
+
+
+def is_obeyed(text):
+    """Whether a terminal would do anything but show the text."""
+    return any(not (each.isprintable() or each == "\n") for each in text)
+
+
+@pytest.fixture
+def nasty(run, hostile, tmp_path):
+    """A model whose names hold escapes."""
+    run("cluster", hostile, *OPTIONS, "--model", "model.credalis")
+    path = tmp_path / "model.credalis"
+    header, arrays = contents(path)
+    header["versions"]["credalis"] = ESCAPES
+    state = header["object"]["state"]
+    state["facts"]["items"]["table"] = ESCAPES
+    state["preparation"]["state"]["numeric"]["items"][0] = ESCAPES
+    write(path, header, arrays)
+    return path
+
+
+def test_escapes_in_a_file_are_shown_not_obeyed(run, nasty):
+    text = run("info", nasty).out
+    assert not is_obeyed(text)
+    assert f"written with  credalis {SHOWN}, numpy" in text
+    assert f"column        {SHOWN} (x - " in text
+    assert f"fitted to     {SHOWN}: 40 rows" in text
+
+
+def test_escapes_are_escaped_in_json_and_come_back(run, nasty):
+    text = run("info", nasty, "--json").out
+    assert not is_obeyed(text)
+    values = json.loads(text)
+    assert values["written_with"]["credalis"] == ESCAPES
+    assert values["columns"]["numbers"][0]["name"] == ESCAPES
+
+
+def test_errors_that_quote_a_file_are_not_obeyed(run, nasty, hostile):
+    # A table without the column, whose name the message tells.
+    result = run("predict", nasty, hostile)
+    assert result.code == 1
+    assert r"\x1b[2J" in result.error
+    assert not is_obeyed(result.err)
+    header, arrays = contents(nasty)
+    header["format"] = 3
+    write(nasty, header, arrays)
+    assert r"\x1b[2J" in run("info", nasty).error
+
+
+def test_names_of_files_are_not_obeyed(run):
+    result = run("info", "absent\x1b[2J.credalis")
+    assert r"absent\x1b[2J.credalis" in result.error
+    assert not is_obeyed(result.err)
+
+
+def test_visible_text_stays_as_it_is():
+    text = "Größe: ∅ {0,1} Ω, 花びら, \u00a0, 👩\u200d🔬"
+    assert visible(text) == text

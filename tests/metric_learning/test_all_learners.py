@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
 import credalis
 from credalis.constraints import random_pairs
@@ -170,6 +171,19 @@ def test_same_seed_same_bits(learner, data, pairs):
     X, y = data
     first = clone(learner).fit(X, y, **pairs).transform(X)
     np.testing.assert_array_equal(learner.fit(X, y, **pairs).transform(X), first)
+
+
+def test_same_bits_for_any_number_of_threads(learner):
+    # As large as it takes for linear algebra to use several.
+    rng = np.random.default_rng(0)
+    X, y = make_blobs(300, 60, centers=3, cluster_std=8.0, random_state=0)
+    X = X @ rng.normal(size=(60, 60))
+    learner = quick(learner)
+    with threadpool_limits(limits=1):
+        alone = clone(learner).fit(X, y).transform(X)
+    with threadpool_limits(limits=2):
+        together = clone(learner).fit(X, y).transform(X)
+    np.testing.assert_array_equal(alone, together)
 
 
 def test_copies_are_equal(learner, data, tmp_path):

@@ -124,6 +124,9 @@ class Container:
                 raise ValueError(
                     f"array {name!r} holds Python objects, allow_pickle is never given"
                 )
+            if dtype.itemsize == 0:
+                # NumPy would give each of them room that is not in the file.
+                raise ValueError(f"array {name!r} has entries of no size")
             n_bytes = math.prod(shape) * dtype.itemsize
             there = info.file_size - member.tell()
             if n_bytes != there:
@@ -140,8 +143,7 @@ class Container:
                 n_read += len(chunk)
             # The checksum is compared when there is nothing left to read.
             member.read(1)
-        values = content.view(dtype) if dtype.itemsize else np.empty(shape, dtype)
-        return values.reshape(shape, order="F" if is_fortran else "C")
+        return content.view(dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
 def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype]:

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from credalis._archive import _container
+from credalis._archive._schema import Rule
 from credalis._checks import check_integer, shown
 
 FORMAT_VERSION = 2
@@ -25,6 +26,7 @@ Key = bytes | str | None
 
 _BY_CLASS: dict[type, tuple[str, Callable[[Any], SavedState]]] = {}
 _BY_NAME: dict[str, tuple[type, Callable[[SavedState], Any]]] = {}
+_SCHEMAS: dict[type, Rule] = {}
 
 
 class SavedFields:
@@ -50,12 +52,15 @@ def register(
     *,
     to_state: Callable[[Any], SavedState] | None = None,
     from_state: Callable[[SavedState], Any] | None = None,
+    schema: Rule | None = None,
 ) -> None:
     """Let objects of a class be saved.
 
-    Without functions the class must have the methods ``to_state`` and ``from_state``.
+    Without functions the class must have the methods ``to_state`` and ``from_state``;
+    without a schema, the attribute ``_schema``.
     """
     name = cls.__name__
+    _SCHEMAS[cls] = schema or cls._schema  # type: ignore[attr-defined]
     _BY_CLASS[cls] = (name, to_state or cls.to_state)  # type: ignore[attr-defined]
     _BY_NAME[name] = (cls, from_state or cls.from_state)  # type: ignore[attr-defined]
 
@@ -230,7 +235,10 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], *, where: str) -> Any:
     if type(value) in _BY_CLASS:
         name, to_state = _BY_CLASS[type(value)]
         state = to_state(value)
-        return {"is": name, "state": _encode_items(state, arrays, where=where)}
+        encoded = {"is": name, "state": _encode_items(state, arrays, where=where)}
+        # What is not read again is not written.
+        _SCHEMAS[type(value)].check(name, state, {})
+        return encoded
     if isinstance(value, np.ndarray):
         return _encode_array(value, arrays, where=where)
     if isinstance(value, (list, tuple)):
@@ -293,8 +301,10 @@ def _decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         return _decode_items(value["items"], arrays)
     if kind not in _BY_NAME:
         raise ValueError(f"it holds an object of the unknown class {kind!r}")
-    _, from_state = _BY_NAME[kind]
-    return from_state(_decode_items(value["state"], arrays))
+    cls, from_state = _BY_NAME[kind]
+    state = _decode_items(value["state"], arrays)
+    _SCHEMAS[cls].check(kind, state, {})
+    return from_state(state)
 
 
 def _decode_items(items: SavedState, arrays: dict[str, np.ndarray]) -> SavedState:

@@ -16,7 +16,9 @@ from credalis.belief._distances import (
     jaccard_matrix,
     jousselme_distance,
 )
+from credalis.belief._focal_sets import MAX_CLUSTERS as MAX_CLUSTERS
 from credalis.belief._focal_sets import FocalSets
+from credalis.belief._focal_sets import check_n_clusters as check_n_clusters
 from credalis.belief._mobius import (
     commonality_to_masses,
     implicability_to_masses,

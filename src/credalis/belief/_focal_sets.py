@@ -10,12 +10,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._checks import check_integer
+from credalis._checks import check_integer, shown
 
 Subset = tuple[int, ...]
 
 # 2 ** 12 sets: beyond this a row of masses, and every f x f matrix, is out of hand.
 MAX_CLUSTERS_FULL = 12
+
+# More than this are no clusters but a mistake, such as an identifier taken for a label:
+# refused before anything is made for each of them. The second bounds the matrix of
+# which set contains which cluster, 256 MB.
+MAX_CLUSTERS = 2**14
+_MAX_ENTRIES = 2**28
 
 
 @dataclass(frozen=True)
@@ -56,8 +62,9 @@ class FocalSets:
     subsets: tuple[Subset, ...]
 
     def __post_init__(self) -> None:
-        n_clusters = check_integer("n_clusters", self.n_clusters, at_least=1)
+        n_clusters = check_n_clusters(self.n_clusters)
         subsets = tuple(_checked_subsets("subsets", self.subsets, n_clusters))
+        _check_entries("subsets", len(subsets), n_clusters)
         if not subsets:
             raise ValueError("subsets must hold at least one focal set, got none")
         seen: set[Subset] = set()
@@ -96,12 +103,14 @@ class FocalSets:
             Whether ∅ and Ω belong to the list. With two clusters the pair {0,1}
             *is* Ω and stays when pairs contains it.
         """
-        n_clusters = check_integer("n_clusters", n_clusters, at_least=1)
+        n_clusters = check_n_clusters(n_clusters)
         if isinstance(pairs, str):
             if pairs != "all":
                 raise ValueError(
                     f"pairs must be 'all' or an iterable of pairs, got {pairs!r}"
                 )
+            n_pairs = n_clusters * (n_clusters - 1) // 2
+            _check_entries("n_clusters (for all pairs)", n_pairs, n_clusters)
             chosen: list[Subset] = list(combinations(range(n_clusters), 2))
         else:
             chosen = sorted(_checked_subsets("pairs", pairs, n_clusters))
@@ -159,7 +168,7 @@ class FocalSets:
         frame : bool, default=False
             Put Ω last if it is not in the list.
         """
-        n_clusters = check_integer("n_clusters", n_clusters, at_least=1)
+        n_clusters = check_n_clusters(n_clusters)
         listed = _checked_subsets("subsets", subsets, n_clusters)
         if empty and () not in listed:
             listed.insert(0, ())
@@ -293,6 +302,22 @@ class FocalSets:
     @cached_property
     def _positions(self) -> dict[Subset, int]:
         return {subset: j for j, subset in enumerate(self.subsets)}
+
+
+def check_n_clusters(n_clusters: Any) -> int:
+    """A number of clusters, or a ValueError that names it."""
+    number = check_integer("n_clusters", n_clusters, at_least=1)
+    if number > MAX_CLUSTERS:
+        raise ValueError(f"n_clusters must be <= {MAX_CLUSTERS}, got {shown(number)}")
+    return number
+
+
+def _check_entries(name: str, n_sets: int, n_clusters: int) -> None:
+    if n_sets * n_clusters > _MAX_ENTRIES:
+        raise ValueError(
+            f"{name} must give no more than {_MAX_ENTRIES // n_clusters} focal sets of "
+            f"{n_clusters} clusters, got {n_sets}"
+        )
 
 
 def subset_name(subset: Subset, n_clusters: int) -> str:

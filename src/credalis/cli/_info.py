@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from credalis import _archive
-from credalis.cli._shared._console import Console
+from credalis.cli._shared._console import Console, visible
 from credalis.cli._shared._options import PATH, SETTINGS, debug_option, json_option
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
@@ -15,6 +15,9 @@ from credalis.tabular import Preparation, TabularModel
 
 _UNITS = ("bytes", "kB", "MB", "GB")
 _MAX_SETS_SHOWN = 20
+
+# What "credalis cluster" notes about a fit; models of others may know nothing of it.
+_FACTS = {"table", "rows", "dropped", "clear", "ambiguous", "outliers"}
 
 
 @click.command(context_settings=SETTINGS)
@@ -142,8 +145,8 @@ def _text(values: dict[str, Any]) -> str:
         )
     if "columns" in values:
         lines += _column_lines(values["columns"])
-    if values.get("fit"):
-        fit = values["fit"]
+    fit = values.get("fit", {})
+    if fit.keys() >= _FACTS:
         lines.append(
             (
                 "fitted to",
@@ -160,7 +163,8 @@ def _text(values: dict[str, Any]) -> str:
         lines.append(
             ("focal sets", f"{len(names)}: {' '.join(names[:_MAX_SETS_SHOWN])}{more}")
         )
-    return "\n".join(f"{name:<13} {value}" for name, value in lines)
+    # Names in a file may hold line breaks and what a terminal would obey.
+    return "\n".join(f"{name:<13} {visible(value)}" for name, value in lines)
 
 
 def _words(fit: dict[str, Any]) -> str:

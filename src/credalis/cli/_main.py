@@ -16,7 +16,7 @@ from credalis.cli._info import info
 from credalis.cli._peaks import peaks
 from credalis.cli._predict import predict
 from credalis.cli._reproduce import reproduce
-from credalis.cli._shared._console import is_debugging, one_line
+from credalis.cli._shared._console import is_debugging, one_line, visible
 from credalis.cli._shared._interrupts import catching_signals
 from credalis.cli._shared._options import SETTINGS, debug_option
 
@@ -123,7 +123,7 @@ def _message_of(error: Exception) -> str:
             "sample of the rows, or -m ECM, which needs the least memory"
         )
     if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror.lower()}"
+        return f"{visible(str(error.filename))}: {error.strerror.lower()}"
     if isinstance(error, _EXPECTED):
         return one_line(str(error))
     return (

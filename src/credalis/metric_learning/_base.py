@@ -2,7 +2,7 @@
 
 from abc import ABCMeta, abstractmethod
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_seed, check_spread
+from credalis._threads import one_thread
 
 Matrix = NDArray[np.float64]
 Components = int | Literal["auto"]
@@ -23,6 +24,16 @@ Components = int | Literal["auto"]
 
 class FeatureLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What all transformers of this package share: their number of features, files."""
+
+    _schema: ClassVar[_archive.Fitted] = _archive.Fitted(
+        _archive.Fields(
+            {
+                "n_features_in_": _archive.Integer(at_least=1, size="n_features"),
+                "n_components_": _archive.Integer(at_least=1, size="n_components"),
+            },
+            {"feature_names_in_": _archive.Array("U", ("n_features",))},
+        )
+    )
 
     @property
     def _n_features_out(self) -> int:
@@ -103,13 +114,17 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
         check_spread("X", data)
         if hasattr(self, "random_state"):
             check_seed("random_state", self.random_state)
-        self._learn(data, y, must_link, cannot_link)
+        # Several threads would round sums in another way.
+        with one_thread():
+            self._learn(data, y, must_link, cannot_link)
         return self
 
     def transform(self, X: ArrayLike) -> Matrix:
         """Learned features of the rows of X, shape (n_samples, n_components_)."""
         check_is_fitted(self)
-        return self._features(validate_data(self, X, dtype=np.float64, reset=False))
+        data = validate_data(self, X, dtype=np.float64, reset=False)
+        with one_thread():
+            return self._features(data)
 
     def save(
         self, path: str | PathLike[str], *, key: bytes | str | None = None
@@ -131,6 +146,13 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
 class LinearLearner(MetricLearner):
     """Base of the learners whose features are z = L (x - mean)."""
 
+    _schema = FeatureLearner._schema.extended(
+        {
+            "mean_": _archive.Array("f", ("n_features",)),
+            "components_": _archive.Array("f", ("n_components", "n_features")),
+        }
+    )
+
     def _features(self, X: Matrix) -> Matrix:
         return (X - self.mean_) @ self.components_.T
 
@@ -139,6 +161,14 @@ class LinearLearner(MetricLearner):
         self.mean_ = mean
         self.components_ = components * signs(components)
         self.n_components_ = len(components)
+
+
+# How the search for components has ended.
+DESCENT: dict[str, _archive.Rule] = {
+    "loss_": _archive.Number(),
+    "history_": _archive.Array("f", (None,)),
+    "n_iter_": _archive.Integer(at_least=0),
+}
 
 
 def signs(rows: Matrix) -> Matrix:

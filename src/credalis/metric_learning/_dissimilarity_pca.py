@@ -8,6 +8,8 @@ from scipy.linalg import eigh
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from credalis import _archive
+from credalis._threads import one_thread
 from credalis.dissimilarity import check_dissimilarities
 from credalis.metric_learning._base import Components, FeatureLearner, signs
 
@@ -55,6 +57,14 @@ class DissimilarityPCA(FeatureLearner):
     (4, 2)
     """
 
+    _schema = FeatureLearner._schema.extended(
+        {
+            "mean_": _archive.Array("f", ("n_features",)),
+            "components_": _archive.Array("f", ("n_components", "n_features")),
+            "scale_": _archive.Array("f", ("n_components",), above=0),
+        }
+    )
+
     def __init__(
         self, n_components: Components = "auto", *, symmetrize: bool = False
     ) -> None:
@@ -75,7 +85,15 @@ class DissimilarityPCA(FeatureLearner):
         -------
         self
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        data: NDArray[np.float64] = validate_data(
+            self, X, dtype=np.float64, ensure_min_samples=2
+        )
+        with one_thread():
+            self._learn(data)
+        return self
+
+    def _learn(self, X: NDArray[np.float64]) -> None:
+        """Set the fitted attributes."""
         D = check_dissimilarities(X, symmetrize=self.symmetrize)
         self.mean_ = D.mean(axis=0)
         centered = D - self.mean_
@@ -98,7 +116,6 @@ class DissimilarityPCA(FeatureLearner):
         deviation = unit * np.sqrt(values / (len(D) - 1))
         self.scale_ = np.where(varies, deviation, 1.0)
         self.n_components_ = n_components
-        return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores of objects given by their dissimilarities to the training objects.
@@ -114,7 +131,8 @@ class DissimilarityPCA(FeatureLearner):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return (X - self.mean_) @ self.components_.T / self.scale_
+        with one_thread():
+            return (X - self.mean_) @ self.components_.T / self.scale_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
+from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_number
 from credalis.metric_learning._base import Components, LinearLearner, Matrix
 from credalis.metric_learning._information import class_numbers
@@ -70,6 +71,10 @@ class FDA(LinearLearner):
     >>> fda.transform(X).shape
     (6, 1)
     """
+
+    _schema = LinearLearner._schema.extended(
+        {"eigenvalues_": _archive.Array("f", ("n_components",))}
+    )
 
     _needs_labels = True
 
@@ -146,6 +151,10 @@ class LFDA(LinearLearner):
     >>> int(abs(lfda.components_).argmax())  # the second attribute tells them apart
     1
     """
+
+    _schema = LinearLearner._schema.extended(
+        {"eigenvalues_": _archive.Array("f", ("n_components",))}
+    )
 
     _needs_labels = True
 

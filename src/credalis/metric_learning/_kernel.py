@@ -1,6 +1,7 @@
 """Learners whose features are weighted sums of a kernel with some objects."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
+from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_number
 from credalis.metric_learning._base import MetricLearner, signs
 
@@ -30,6 +32,22 @@ class KernelLearner(MetricLearner):
 
     A subclass has the parameters kernel, gamma, degree and coef0.
     """
+
+    _schema = replace(
+        MetricLearner._schema.extended(
+            {
+                "gamma_": _archive.Number(above=0),
+                "support_": _archive.Array("f", ("n_support", "n_features")),
+                "dual_coef_": _archive.Array("f", ("n_support", "n_components")),
+                "offset_": _archive.Array("f", ("n_components",)),
+            }
+        ),
+        parameters={
+            "kernel": _archive.Choice(*sorted(kernel_metrics())),
+            "degree": _archive.Integer(at_least=1),
+            "coef0": _archive.Number(),
+        },
+    )
 
     def _features(self, X: Matrix) -> Matrix:
         features = np.empty((len(X), self.n_components_))

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from credalis import _archive
 from credalis._checks import check_number
 from credalis.metric_learning._base import Components, Matrix
 from credalis.metric_learning._information import class_numbers
@@ -75,6 +76,10 @@ class KFDA(KernelLearner):
     >>> bool(abs(z[y == 0].mean() - z[y == 1].mean()) > 3 * z[y == 0].std())
     True
     """
+
+    _schema = KernelLearner._schema.extended(
+        {"eigenvalues_": _archive.Array("f", ("n_components",))}
+    )
 
     _needs_labels = True
 

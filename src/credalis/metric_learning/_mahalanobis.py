@@ -13,6 +13,7 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from credalis import _archive
 from credalis._checks import check_integer, check_number
 from credalis._warnings import warn_user
 from credalis.metric_learning._base import Components, LinearLearner
@@ -37,6 +38,15 @@ class MahalanobisLearner(LinearLearner):
     of at most 1, and the lengths of cannot-links are quadratic forms of S. A subclass
     maximises a concave function of these (`_maximize`).
     """
+
+    _schema = LinearLearner._schema.extended(
+        {
+            "matrix_": _archive.Array("f", ("n_features", "n_features")),
+            "objective_": _archive.Number(),
+            "gap_": _archive.Number(),
+            "n_iter_": _archive.Integer(at_least=0),
+        }
+    )
 
     @abstractmethod
     def _maximize(self, vectors: Matrix) -> SpectraplexSolution:

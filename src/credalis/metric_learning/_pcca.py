@@ -7,7 +7,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from credalis._warnings import warn_user
-from credalis.metric_learning._base import Components, LinearLearner, Matrix
+from credalis.metric_learning._base import (
+    DESCENT,
+    Components,
+    LinearLearner,
+    Matrix,
+)
 from credalis.metric_learning._information import Pairs, links
 from credalis.metric_learning._kernel import (
     Gamma,
@@ -90,6 +95,8 @@ class PCCA(LinearLearner):
     >>> bool(abs(pcca.components_[0, 0]) > abs(pcca.components_[0, 1]))
     True
     """
+
+    _schema = LinearLearner._schema.extended(DESCENT)
 
     def __init__(
         self,
@@ -206,6 +213,8 @@ class KPCCA(KernelLearner):
     >>> bool(abs(z[y == 0].mean() - z[y == 1].mean()) > 3 * z[y == 0].std())
     True
     """
+
+    _schema = KernelLearner._schema.extended(DESCENT)
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.svm import OneClassSVM
 from sklearn.utils import gen_batches
 
-from credalis._archive import SavedFields
+from credalis import _archive
 
 # Share of the objects that may be novel, and the width of the kernel in d dimensions,
 # of the detector "ocsvm".
@@ -32,14 +32,29 @@ _BLOCK_ENTRIES = 2**20
 _BLOCK_ROWS = 2048
 
 
+def _check_vectors(owner: str, entries: _archive.Entries) -> None:
+    if len(entries["support_vectors"]) == 0:
+        raise ValueError(f"{owner}.support_vectors must hold at least one, got none")
+
+
 @dataclass(frozen=True, eq=False)
-class KernelScores(SavedFields):
+class KernelScores(_archive.SavedFields):
     """Σ_l a_l exp(-γ ‖x - s_l‖²) - ρ: a Gaussian one-class SVM as plain arrays."""
 
     support_vectors: NDArray[np.float64]
     coefficients: NDArray[np.float64]
     offset: float
     gamma: float
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "support_vectors": _archive.Array("f", ("n_vectors", "n_inputs")),
+            "coefficients": _archive.Array("f", ("n_vectors",)),
+            "offset": _archive.Number(),
+            "gamma": _archive.Number(above=0),
+        },
+        relations=(_check_vectors,),
+    )
 
     def decision_function(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score of each row of X, in blocks."""
@@ -53,7 +68,7 @@ class KernelScores(SavedFields):
 
 
 @dataclass(frozen=True, eq=False)
-class NoveltyScorer(SavedFields):
+class NoveltyScorer(_archive.SavedFields):
     """A fitted detector whose scores have an upper quartile of 3.7.
 
     The scores of a one-class SVM grow with the number of objects; a network
@@ -62,6 +77,14 @@ class NoveltyScorer(SavedFields):
 
     detector: Any
     factor: float
+
+    # No other detector has a file form.
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "detector": _archive.Instance(KernelScores),
+            "factor": _archive.Number(above=0),
+        }
+    )
 
     def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score of each row of X, larger for ordinary objects."""

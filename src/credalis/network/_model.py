@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ Array = NDArray[np.floating]
 
 # Rows looked at together where one pass over the data is enough.
 _STANDARDIZED_ROWS = 10_000
+
+
+# Half a gigabyte; a solver needs many times as much.
+_MOST_PARAMETERS = 2**26
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,13 @@ class Perceptron:
     """
 
     sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if self.n_parameters > _MOST_PARAMETERS:
+            raise ValueError(
+                f"hidden_layer_sizes must give no more than {_MOST_PARAMETERS} "
+                f"weights, got {self.n_parameters} with layers of {self.sizes} units"
+            )
 
     @cached_property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -126,12 +137,24 @@ class Perceptron:
         np.matmul(deltas, activations[0].T, out=gradients[0])
 
 
+# Deviations that objects may be away from the mean, as float32 numbers with room for
+# sums and products. Those that are farther count as this far in their direction.
+_MOST = 1e30
+
+
 @dataclass(frozen=True, eq=False)
 class Standardization(_archive.SavedFields):
     """x becomes (x - mean) / scale, column by column."""
 
     mean: NDArray[np.float64]
     scale: NDArray[np.float64]
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "mean": _archive.Array("f", ("n_inputs",)),
+            "scale": _archive.Array("f", ("n_inputs",), above=0),
+        }
+    )
 
     @classmethod
     def of(cls, X: NDArray[np.float64]) -> "Standardization":
@@ -156,8 +179,17 @@ class Standardization(_archive.SavedFields):
         )
 
     def __call__(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Standardise the rows of X."""
-        return (X - self.mean) / self.scale
+        """Standardise the rows of X; no result is infinite."""
+        with np.errstate(over="ignore"):
+            result = (X - self.mean) / self.scale
+        if not (result.max(initial=0.0) < _MOST and result.min(initial=0.0) > -_MOST):
+            is_far = np.abs(result).max(axis=1) >= _MOST
+            deviations = X[is_far] - self.mean
+            deviations /= np.abs(deviations).max(axis=1, keepdims=True)
+            directions = deviations * (self.scale.min() / self.scale)
+            directions /= np.abs(directions).max(axis=1, keepdims=True)
+            result[is_far] = _MOST * directions
+        return result
 
 
 _archive.register(Standardization)

@@ -60,7 +60,8 @@ def set_costs(
     """
     costs = np.maximum(squared_distances, SMALLEST_COST, out=squared_distances)
     if alpha != 0:
-        costs *= (np.maximum(focal_sets.cardinality, 1) ** alpha)[:, None]
+        sizes = np.maximum(focal_sets.cardinality, 1).astype(np.float64)
+        costs *= (sizes**alpha)[:, None]
     costs[focal_sets.cardinality == 0] = delta**2
     return costs
 

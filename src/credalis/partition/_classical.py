@@ -9,7 +9,7 @@ from credalis._checks import (
     check_integer,
     check_numbers,
 )
-from credalis.belief import FocalSets
+from credalis.belief import MAX_CLUSTERS, FocalSets
 
 MassesAndSets = tuple[NDArray[np.float64], FocalSets]
 
@@ -24,6 +24,12 @@ def masses_from_labels(labels: ArrayLike, n_clusters: int | None) -> MassesAndSe
     if array.dtype.kind not in "iu":
         raise ValueError(f"labels must be integers, got dtype {array.dtype}")
     if n_clusters is None:
+        if array.max() >= MAX_CLUSTERS:
+            raise ValueError(
+                f"labels must be numbers of clusters, less than {MAX_CLUSTERS}, got "
+                f"{array.max()}: numpy.unique(labels, return_inverse=True)[1] numbers "
+                "any labels"
+            )
         n_clusters = max(int(array.max()) + 1, 1)
     n_clusters = check_integer("n_clusters", n_clusters, at_least=1)
     if array.min() < -1 or array.max() >= n_clusters:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -94,6 +94,14 @@ class CredalPartition:
 
     masses: NDArray[np.float64]
     focal_sets: FocalSets
+
+    # Shape and values of the masses are checked whenever a partition is made.
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "masses": _archive.Array("f", (None, None)),
+            "focal_sets": _archive.Instance(FocalSets),
+        }
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.focal_sets, FocalSets):

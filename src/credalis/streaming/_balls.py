@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.metrics import pairwise_distances
 
-from credalis._archive import SavedFields
+from credalis import _archive
 from credalis.streaming._evidence import log_evidence
 
 Array = NDArray[np.float64]
@@ -49,7 +49,7 @@ class Reference:
 
 
 @dataclass(frozen=True, eq=False)
-class Balls(SavedFields):
+class Balls(_archive.SavedFields):
     """Rejected objects, oldest first, and how often their balls were hit since.
 
     Attributes

@@ -1,7 +1,7 @@
 """An alarm for new clusters in a stream, with a bound on false alarms."""
 
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import RandomState
@@ -25,6 +25,7 @@ from credalis.streaming._calibration import (
     strangeness,
 )
 from credalis.streaming._proposals import ProposedCluster, proposed_clusters
+from credalis.streaming._schema import SCHEMA
 from credalis.streaming._state import StreamState
 
 Array = NDArray[np.float64]
@@ -381,6 +382,8 @@ class NewClusterMonitor(BaseEstimator):
         check_is_fitted(self, "balls_")
         _archive.save(self, path, key=key)
 
+    _schema: ClassVar[_archive.Rule] = SCHEMA
+
     def to_state(self) -> dict[str, Any]:
         """What `save` stores: parameters and fitted attributes."""
         fitted = {name: value for name, value in vars(self).items() if name[-1] == "_"}
@@ -391,6 +394,7 @@ class NewClusterMonitor(BaseEstimator):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
         monitor = cls(**state["parameters"])
+        monitor._check_parameters()
         for name, value in state["fitted"].items():
             setattr(monitor, name, value)
         monitor.balls_ = Balls.from_state(state["fitted"]["balls_"])

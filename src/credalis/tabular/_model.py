@@ -3,7 +3,7 @@
 import copy
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,16 @@ from credalis.tabular._preparation import Features, Preparation
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def _check_features(owner: str, entries: _archive.Entries) -> None:
+    n_columns = len(entries["preparation"].feature_names)
+    n_features = getattr(entries["estimator"], "n_features_in_", None)
+    if n_features != n_columns:
+        raise ValueError(
+            f"{owner}.estimator must be fitted to the {n_columns} columns of its "
+            f"preparation, got n_features_in_={n_features}"
+        )
 
 
 class TabularModel:
@@ -35,6 +45,15 @@ class TabularModel:
         Plain values worth knowing about the fit: number of rows, name of the table,
         sizes of the clusters.
     """
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "preparation": _archive.Instance(Preparation),
+            "estimator": _archive.Instance(BaseCredalClusterer),
+            "facts": _archive.Named(_archive.Plain()),
+        },
+        relations=(_check_features,),
+    )
 
     def __init__(
         self,

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._archive import SavedFields
+from credalis import _archive
 from credalis._checks import check_choice
 from credalis.tables import as_matrix
 from credalis.tables._table import as_array, listed
@@ -24,8 +24,21 @@ MISSING = ("error", "drop", "impute")
 _MAX_CATEGORIES = 50
 
 
+def _check_columns(owner: str, entries: _archive.Entries) -> None:
+    numeric, categories = entries["numeric"], entries["categories"]
+    if len(numeric) != len(entries["center"]):
+        raise ValueError(
+            f"{owner}.center must have an entry for each of {len(numeric)} numeric "
+            f"columns, got {len(entries['center'])}"
+        )
+    if len({*numeric, *categories}) != len(numeric) + len(categories):
+        raise ValueError(f"{owner} must have different columns, got {numeric}")
+    if entries["fill_categories"].keys() != categories.keys():
+        raise ValueError(f"{owner}.fill_categories must be about its categories")
+
+
 @dataclass(frozen=True, eq=False)
-class Preparation(SavedFields):
+class Preparation(_archive.SavedFields):
     """Columns, their scaling, their categories, and what stands in for missing values.
 
     A number x becomes (x - center) / scale. A text becomes one indicator for each
@@ -55,6 +68,20 @@ class Preparation(SavedFields):
     scale: NDArray[np.float64]
     fill: NDArray[np.float64]
     fill_categories: dict[str, str]
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "numeric": _archive.Each(_archive.Text()),
+            "categories": _archive.Named(_archive.Each(_archive.Text())),
+            "scaling": _archive.Choice(*SCALINGS),
+            "missing": _archive.Choice(*MISSING),
+            "center": _archive.Array("f", ("n_numeric",)),
+            "scale": _archive.Array("f", ("n_numeric",), above=0),
+            "fill": _archive.Array("f", ("n_numeric",)),
+            "fill_categories": _archive.Named(_archive.Text()),
+        },
+        relations=(_check_columns,),
+    )
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 import json
 import sys
+import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -63,9 +64,10 @@ class Console:
         """Print the result: as JSON if that was asked for, else as text."""
         if self.as_json:
             shown = json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False)
-            self._result.write(f"{shown}\n")
+            # What JSON itself does not escape, in its own way of writing.
+            self._result.write(f"{_each_line(shown, _json_escaped)}\n")
         elif not self.quiet:
-            self._result.write(f"{text}\n")
+            self._result.write(f"{_each_line(text, _escaped)}\n")
 
     @contextmanager
     def hearing_warnings(self) -> Iterator[None]:
@@ -77,8 +79,40 @@ class Console:
 
 
 def one_line(text: str) -> str:
-    """Text without line breaks."""
-    return " ".join(text.split())
+    """Text without line breaks, and nothing in it that a terminal would obey."""
+    return visible(" ".join(text.split()))
+
+
+def visible(text: str) -> str:
+    """Text in which the codes of control characters stand for them.
+
+    What comes from a file or a table may hold escapes that clear a screen, move the
+    cursor, or turn the direction of writing.
+    """
+    return "".join(each if _is_harmless(each) else _escaped(each) for each in text)
+
+
+def _is_harmless(character: str) -> bool:
+    if character.isprintable():
+        return True
+    # Joiners shape letters and emoji; the others of this category turn or hide text.
+    return character in "\u200c\u200d" or unicodedata.category(character) == "Zs"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _json_escaped(character: str) -> str:
+    return json.dumps(character)[1:-1].replace("\x7f", "\\u007f")
+
+
+def _each_line(text: str, escape: Callable[[str], str]) -> str:
+    """Text with its line breaks, but without other control characters."""
+    return "".join(
+        character if character == "\n" or _is_harmless(character) else escape(character)
+        for character in text
+    )
 
 
 def is_debugging() -> bool:

@@ -19,6 +19,7 @@ from credalis._checks import (
     check_integer,
     check_n_jobs,
     check_number,
+    check_runs,
     check_seed,
     check_squarable,
     is_automatic,
@@ -36,7 +37,7 @@ from credalis._novelty import (
     report_novelty,
 )
 from credalis._threads import one_thread
-from credalis.belief import FocalSets
+from credalis.belief import FocalSets, check_n_clusters
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework import _registry
 from credalis.cluster._framework._fit import (
@@ -48,8 +49,10 @@ from credalis.cluster._framework._fit import (
     store_calibration,
 )
 from credalis.cluster._framework._levels import calibration_of
+from credalis.cluster._framework._schema import ESTIMATOR
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct
+from credalis.cluster._inputs._side_information import placed
 from credalis.partition import CredalPartition, uncopied_partition
 from credalis.sources import Source, lazily
 
@@ -73,7 +76,7 @@ def check_common(estimator: BaseCredalClusterer) -> None:
     if not isinstance(parameters["verbose"], bool):
         check_integer("verbose", parameters["verbose"], at_least=0)
     if not is_automatic("n_init", n_init):
-        check_integer("n_init", n_init, at_least=1)
+        check_runs("n_init", n_init)
     for name in _FLAGS:
         if name in parameters:
             check_flag(name, parameters[name])
@@ -131,6 +134,10 @@ class BaseCredalClusterer(
     it: it can be saved, compared, called from the command line and reported on.
     """
 
+    # What the attributes of a fitted estimator may be; a file with others is refused.
+    _schema: ClassVar[_archive.Fitted] = ESTIMATOR
+    # What a checkpoint may hold, for methods that read blocks.
+    _checkpoint_schema: ClassVar[_archive.Rule] = _archive.Fields({})
     # Half a sentence for the report: how the clusters were found.
     _words: ClassVar[str] = ""
     # Parameters of the variants that have names in the literature; None: one variant
@@ -414,6 +421,7 @@ class BaseCredalClusterer(
 
     def to_state(self) -> dict[str, Any]:
         """What `save` stores: parameters and fitted attributes."""
+        self._check_stored_parameters()
         return {
             "parameters": self.get_params(deep=False),
             "fitted": fitted_attributes(self),
@@ -423,6 +431,7 @@ class BaseCredalClusterer(
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Inverse of `to_state`."""
         estimator = cls(**cls._brought_up(state["parameters"], lambda value: value))
+        estimator._check_stored_parameters()
         fitted = state["fitted"]
         if "focal_sets_" in fitted:
             earlier = {
@@ -479,13 +488,15 @@ class BaseCredalClusterer(
         self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
     ) -> NDArray[np.float64]:
         """The data as a checked array."""
-        return validate_data(
-            self,
-            X,
-            dtype=np.float64,
-            reset=reset,
-            ensure_min_samples=ensure_min_samples,
-        )
+        # scikit-learn looks for infinite entries in a sum, which may itself be none.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(
+                self,
+                X,
+                dtype=np.float64,
+                reset=reset,
+                ensure_min_samples=ensure_min_samples,
+            )
 
     def _prepare(
         self, X: NDArray[np.float64], rng: np.random.RandomState, **given: Any
@@ -515,8 +526,12 @@ class BaseCredalClusterer(
         self._check_n_clusters()
         check_common(self)
 
+    def _check_stored_parameters(self) -> None:
+        """Check the parameters of a file, which another machine may have written."""
+        self._check_parameters()
+
     def _check_n_clusters(self) -> None:
-        check_integer("n_clusters", self._parameter("n_clusters"), at_least=1)
+        check_n_clusters(self._parameter("n_clusters"))
 
     def _check_enough_objects(self, X: NDArray[np.float64]) -> None:
         n_clusters = self._parameter("n_clusters")
@@ -577,9 +592,7 @@ class BaseCredalClusterer(
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         """Where the distances of objects are taken, and the metric there."""
         transformer = getattr(self, "transformer_", None)
-        if transformer is not None:
-            X = np.asarray(transformer.transform(X), dtype=np.float64)
-        return X, getattr(self, "metric_", "euclidean")
+        return placed(transformer, X), getattr(self, "metric_", "euclidean")
 
     def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores that the p-values come from, larger for stranger objects."""

@@ -21,6 +21,17 @@ from sklearn.preprocessing import (
 from sklearn.svm import OneClassSVM
 
 from credalis import _archive
+from credalis._archive import (
+    Array,
+    Fields,
+    Fitted,
+    Integer,
+    Nothing,
+    Number,
+    OneOf,
+    Rule,
+    Text,
+)
 from credalis.metric_learning import (
     FDA,
     KFDA,
@@ -36,7 +47,72 @@ from credalis.network import KernelScores, NoveltyScorer
 if TYPE_CHECKING:
     from credalis.cluster._framework._estimator import BaseCredalClusterer
 
-TRANSFORMERS = (MaxAbsScaler, MinMaxScaler, PCA, RobustScaler, StandardScaler)
+_PER_FEATURE = Array("f", ("n_features",))
+_MAYBE_PER_FEATURE = OneOf(Nothing(), _PER_FEATURE)
+_SCALE = Array("f", ("n_features",), above=0)
+_MAYBE_SCALE = OneOf(Nothing(), _SCALE)
+_PER_COMPONENT = Array("f", ("n_components",), at_least=0)
+# How many objects a fit has seen: a number, or one for each column.
+_N_SEEN = OneOf(
+    Array("i", ("n_features",), at_least=0),
+    Array("f", ("n_features",), at_least=0),
+    Number(at_least=0),
+)
+
+
+def _transformer_schema(required: dict[str, Rule]) -> Fitted:
+    return Fitted(
+        Fields(
+            {"n_features_in_": Integer(at_least=1, size="n_features"), **required},
+            {
+                "feature_names_in_": Array("U", ("n_features",)),
+                "_sklearn_output_config": Fields({}, {"transform": Text()}),
+            },
+        )
+    )
+
+
+# What fitted transformers of scikit-learn may hold; others have no file form.
+SCHEMAS: dict[type, Fitted] = {
+    MaxAbsScaler: _transformer_schema(
+        {"max_abs_": _PER_FEATURE, "scale_": _SCALE, "n_samples_seen_": _N_SEEN}
+    ),
+    MinMaxScaler: _transformer_schema(
+        {
+            "data_max_": _PER_FEATURE,
+            "data_min_": _PER_FEATURE,
+            "data_range_": _PER_FEATURE,
+            "min_": _PER_FEATURE,
+            "n_samples_seen_": _N_SEEN,
+            "scale_": _SCALE,
+        }
+    ),
+    PCA: _transformer_schema(
+        {
+            "_fit_svd_solver": Text(),
+            "n_components_": Integer(at_least=1, size="n_components"),
+            "components_": Array("f", ("n_components", "n_features")),
+            "explained_variance_": _PER_COMPONENT,
+            "explained_variance_ratio_": _PER_COMPONENT,
+            "mean_": _PER_FEATURE,
+            "n_samples_": Integer(at_least=1),
+            "noise_variance_": Number(at_least=0),
+            "singular_values_": _PER_COMPONENT,
+        }
+    ),
+    RobustScaler: _transformer_schema(
+        {"center_": _MAYBE_PER_FEATURE, "scale_": _MAYBE_SCALE}
+    ),
+    StandardScaler: _transformer_schema(
+        {
+            "mean_": _MAYBE_PER_FEATURE,
+            "n_samples_seen_": _N_SEEN,
+            "scale_": _MAYBE_SCALE,
+            "var_": _MAYBE_PER_FEATURE,
+        }
+    ),
+}
+TRANSFORMERS = tuple(SCHEMAS)
 
 _estimators: dict[str, type[BaseCredalClusterer]] = {}
 
@@ -98,6 +174,7 @@ def _restorer(cls: type) -> Any:
 
     def from_state(state: dict[str, Any]) -> Any:
         transformer = cls(**state["parameters"])
+        transformer._validate_params()
         for name, value in state["fitted"].items():
             setattr(transformer, name, value)
         return transformer
@@ -119,7 +196,15 @@ for _class in (
 ):
     _archive.register(_class)
 _archive.register(
-    OneClassSVM, to_state=_unfitted_state, from_state=_restorer(OneClassSVM)
+    OneClassSVM,
+    to_state=_unfitted_state,
+    from_state=_restorer(OneClassSVM),
+    schema=Fitted(Fields({})),
 )
-for _class in TRANSFORMERS:
-    _archive.register(_class, to_state=to_state, from_state=_restorer(_class))
+for _transformer, _schema in SCHEMAS.items():
+    _archive.register(
+        _transformer,
+        to_state=to_state,
+        from_state=_restorer(_transformer),
+        schema=_schema,
+    )

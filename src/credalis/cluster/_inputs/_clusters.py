@@ -271,7 +271,7 @@ def robust_scale(X: Array, n_clusters: int, rng: np.random.RandomState) -> Scale
     ordinary = np.quantile(squared, ORDINARY_SHARE)
     if ordinary == 0:
         # Almost all objects sit on a centre: their spread is the only scale left.
-        ordinary = squared.max() or X.var(axis=0).sum()
+        ordinary = squared.max() or X.var(axis=0).sum() or 1.0
     is_near = squared <= FAR**2 * ordinary
     if count_distinct(X[is_near], n_clusters) < n_clusters:
         is_near[:] = True

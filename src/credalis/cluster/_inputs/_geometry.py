@@ -53,6 +53,32 @@ _PAIRS_SHARE_FACTOR = 2.0
 _MIN_QUANTILE = 0.1
 
 
+# Squares of distances up to this, and sums of some of them, are numbers.
+FARTHEST = 1e153
+
+
+def within_reach(
+    X: NDArray[np.float64], center: NDArray[np.float64], farthest: float = FARTHEST
+) -> NDArray[np.float64]:
+    """Rows that are too far away for squared distances, brought nearer to a centre.
+
+    They stay in their direction, farther than all data: nothing that has a limit
+    changes. The other rows, and X itself if there are no such, are left as they are.
+    """
+    reach = farthest / np.sqrt(X.shape[1])
+    # Without a copy of all rows where none is far.
+    if X.max(initial=0.0) < reach / 2 and X.min(initial=0.0) > -reach / 2:
+        return X
+    deviations = X - center
+    lengths = np.abs(deviations).max(axis=1)
+    is_far = lengths > reach
+    if not is_far.any():
+        return X
+    near = X.copy()
+    near[is_far] = center + deviations[is_far] / lengths[is_far, None] * reach
+    return near
+
+
 @dataclass(frozen=True, eq=False)
 class Geometry:
     """Where dissimilarities come from.

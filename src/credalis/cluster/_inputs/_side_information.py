@@ -18,6 +18,9 @@ from credalis.network import SideInformation
 if TYPE_CHECKING:
     from credalis.cluster._framework._estimator import BaseCredalClusterer
 
+# How far rows are moved at a time that are too far away for a transformer.
+_NEARER = 1e-10
+
 
 class Transformer(Protocol):
     """What distances can be measured after: one of scikit-learn's transformers."""
@@ -158,6 +161,29 @@ def transformed(
     if transformer is None:
         return X
     return np.asarray(transformer.transform(X), dtype=np.float64)
+
+
+def placed(
+    transformer: Transformer | None, X: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """New objects in the space of the transformer, wherever they are.
+
+    Those that are so far away that their features are no numbers are taken from nearer
+    on their way to 0, as far out as it can be.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        places = transformed(transformer, X)
+        if transformer is None or np.isfinite(places).all():
+            return places
+        places = places.copy()
+        lost = np.flatnonzero(~np.isfinite(places).all(axis=1))
+        rows = X[lost]
+        while len(lost) and rows.any():
+            rows = rows * _NEARER
+            places[lost] = transformed(transformer, rows)
+            is_lost = ~np.isfinite(places[lost]).all(axis=1)
+            lost, rows = lost[is_lost], rows[is_lost]
+    return places
 
 
 def _steps(transformer: Any) -> list[tuple[str, Any]]:

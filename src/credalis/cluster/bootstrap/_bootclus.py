@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.mixture import GaussianMixture
 
-from credalis._checks import check_choice, check_integer, check_number, check_spread
+from credalis import _archive
+from credalis._checks import check_choice, check_number, check_runs, check_spread
 from credalis._progress import Progress, Report
-from credalis.belief import FocalSets
+from credalis.belief import FocalSets, check_n_clusters
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._schema import WITH_PARTITION
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster.bootstrap._interval_masses import IntervalFit, masses_of_new
@@ -21,6 +23,7 @@ from credalis.cluster.bootstrap._replicates import (
     Replicates,
     best_mixture,
     bootstrap,
+    covariance_shape,
     pair_intervals,
 )
 from credalis.optimize import iterate
@@ -31,6 +34,24 @@ Array = NDArray[np.float64]
 _MAX_LANDMARKS = 300
 # New objects compared with them at a time.
 _BLOCK_ROWS = 1024
+
+
+def _check_mixtures(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    replicates, means = fitted["replicates_"], fitted["means_"]
+    shape = covariance_shape(fitted["covariance_type_"], *means.shape)
+    if fitted["covariances_"].shape != shape:
+        raise ValueError(
+            f"{owner}.covariances_ must have shape {shape} for covariance_type_="
+            f"{fitted['covariance_type_']!r}, got {fitted['covariances_'].shape}"
+        )
+    expected = (len(fitted["landmark_posteriors_"]), *means.shape)
+    if replicates.means.shape != expected:
+        raise ValueError(
+            f"{owner}.replicates_.means must have shape {expected}, got "
+            f"{replicates.means.shape}"
+        )
 
 
 class Bootclus(BaseCredalClusterer):
@@ -147,6 +168,32 @@ default="auto"
     _depends_on_units = False
     _predicts_from_partition = True
 
+    _schema = BaseCredalClusterer._schema.extended(
+        {
+            **WITH_PARTITION,
+            "weights_": _archive.Array(
+                "f", ("n_clusters",), at_least=0, at_most=1 + 1e-6
+            ),
+            "means_": _archive.Array("f", ("n_clusters", "n_features")),
+            "covariance_type_": _archive.Choice(*COVARIANCE_TYPES),
+            "covariances_": _archive.Array("f", None),
+            "n_clusters_": _archive.Integer(size="n_clusters"),
+            "bic_": _archive.Number(),
+            "replicates_": _archive.Instance(Replicates),
+            "landmarks_": _archive.Array(
+                "i", ("n_landmarks",), at_least=0, below="n_samples"
+            ),
+            "landmark_posteriors_": _archive.Array(
+                "f",
+                ("n_bootstrap", "n_landmarks", "n_clusters"),
+                at_least=0,
+                at_most=1 + 1e-6,
+            ),
+        },
+        None,
+        _check_mixtures,
+    )
+
     max_iter: int
 
     replicates_: Replicates
@@ -187,18 +234,18 @@ default="auto"
         check_choice(
             "covariance_type", self.covariance_type, ("auto", *COVARIANCE_TYPES)
         )
-        check_integer("n_bootstrap", self.n_bootstrap, at_least=2)
+        check_runs("n_bootstrap", self.n_bootstrap, at_least=2)
         check_number("confidence", self.confidence, at_least=0, at_most=1)
         check_number("reg_covar", self.reg_covar, at_least=0)
 
     def _check_n_clusters(self) -> None:
         if not isinstance(self.n_clusters, (list, tuple)):
-            check_integer("n_clusters", self.n_clusters, at_least=1)
+            check_n_clusters(self.n_clusters)
             return
         if len(self.n_clusters) == 0:
             raise ValueError("n_clusters must hold at least one number, got none")
         for number in self.n_clusters:
-            check_integer("n_clusters", number, at_least=1)
+            check_n_clusters(number)
 
     @property
     def _numbers(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,6 +13,7 @@ from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
 from credalis._threads import one_thread
+from credalis.cluster._inputs._geometry import FARTHEST, within_reach
 
 Array = NDArray[np.float64]
 
@@ -27,8 +29,34 @@ _TILE_ROWS, _TILE_COLUMNS = 32, 64
 _MAX_EM_ITERATIONS = 1000
 _EM_TOLERANCE = 1e-4
 
+# Objects farther away from the means, in standard deviations, count as this far.
+_FARTHEST_DEVIATION = 1e100
+
 # Mixtures fitted between two reports.
 _REPORTED_TOGETHER = 25
+
+
+def covariance_shape(
+    covariance_type: str, n_components: int, n_features: int
+) -> tuple[int, ...]:
+    """Shape of the covariances of a mixture."""
+    return {
+        "full": (n_components, n_features, n_features),
+        "tied": (n_features, n_features),
+        "diag": (n_components, n_features),
+        "spherical": (n_components,),
+    }[covariance_type]
+
+
+def _check_precisions(owner: str, entries: _archive.Entries) -> None:
+    n_bootstrap, *sizes = entries["means"].shape
+    shape = (n_bootstrap, *covariance_shape(entries["covariance_type"], *sizes))
+    if entries["precisions_cholesky"].shape != shape:
+        raise ValueError(
+            f"{owner}.precisions_cholesky must have shape {shape} for covariance_type="
+            f"{entries['covariance_type']!r}, got "
+            f"{entries['precisions_cholesky'].shape}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +80,26 @@ class Replicates(_archive.SavedFields):
     means: Array
     precisions_cholesky: Array
 
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "covariance_type": _archive.Choice(*COVARIANCE_TYPES),
+            "weights": _archive.Array(
+                "f", ("n_bootstrap", "n_components"), at_least=0, at_most=1 + 1e-6
+            ),
+            "means": _archive.Array("f", ("n_bootstrap", "n_components", "n_features")),
+            "precisions_cholesky": _archive.Array("f", None),
+        },
+        relations=(_check_precisions,),
+    )
+
     def posteriors(self, X: Array) -> NDArray[np.float32]:
         """π_ik of the rows of X, shape (n_bootstrap, n_rows, n_components)."""
         n_bootstrap, n_components = self.weights.shape
+        # In units of the narrowest component: its squares are numbers, and far away
+        # one component has all probability long before.
+        narrowest = 1 / np.abs(self.precisions_cholesky).max()
+        farthest = min(_FARTHEST_DEVIATION * narrowest, FARTHEST)
+        X = within_reach(X, self.means.mean(axis=(0, 1)), farthest)
         found = np.empty((n_bootstrap, len(X), n_components), np.float32)
         mixture = GaussianMixture(n_components, covariance_type=self.covariance_type)
         for b in range(n_bootstrap):

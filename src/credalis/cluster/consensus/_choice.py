@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,16 @@ class Choice(_archive.SavedFields):
     agreement: Array
     bic: Array
     p_value: float
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "n_clusters": _archive.Integer(at_least=1),
+            "numbers": _archive.Array("i", ("n_numbers",), at_least=1),
+            "agreement": _archive.Array("f", ("n_numbers",)),
+            "bic": _archive.Array("f", ("n_numbers",)),
+            "p_value": _archive.Number(at_least=0, at_most=1),
+        }
+    )
 
     @property
     def has_structure(self) -> bool:

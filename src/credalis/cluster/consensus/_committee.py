@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
 from credalis._neighbors import NeighborSearch, batches
+from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import (
     aligned,
@@ -52,6 +53,16 @@ class Frame(_archive.SavedFields):
     mean: Array
     unit: float
     axes: Array | None
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "mean": _archive.Array("f", ("n_features",)),
+            "unit": _archive.Number(above=0),
+            "axes": _archive.OneOf(
+                _archive.Nothing(), _archive.Array("f", ("n_features", None))
+            ),
+        }
+    )
 
     @classmethod
     def of(cls, rows: Array) -> Frame:
@@ -98,6 +109,21 @@ class Member(_archive.SavedFields):
     n_borrowed: int = 1
     sees_rows: bool = False
 
+    # A model of another library has no file form.
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "name": _archive.Text(),
+            "memberships": _archive.Array(
+                "f", (None, None), at_least=-1e-8, at_most=1 + 1e-6
+            ),
+            "model": _archive.OneOf(
+                _archive.Nothing(), _archive.Instance(Mixture, BaseCredalClusterer)
+            ),
+            "n_borrowed": _archive.Integer(at_least=1),
+            "sees_rows": _archive.Flag(),
+        }
+    )
+
     @property
     def labels(self) -> Indices:
         """The cluster of largest membership, (n,)."""
@@ -122,6 +148,26 @@ class Member(_archive.SavedFields):
         if hasattr(self.model, "predict_proba"):
             return np.asarray(self.model.predict_proba(values), dtype=np.float64)
         return one_hot(np.asarray(self.model.predict(values)), n_own)
+
+
+def _check_committee(owner: str, entries: _archive.Entries) -> None:
+    rows, members = entries["rows"], entries["members"]
+    n_members = len(members)
+    if not len(entries["names"]) == len(entries["weights"]) == n_members:
+        raise ValueError(f"{owner}.names and weights must be as many as its members")
+    if entries["reference"] >= n_members:
+        raise ValueError(
+            f"{owner}.reference must be less than {n_members}, the number of members, "
+            f"got {entries['reference']}"
+        )
+    if len(entries["frame"].mean) != rows.shape[1]:
+        raise ValueError(f"{owner}.frame must be about {rows.shape[1]} features")
+    for member, names in zip(members, entries["names"], strict=True):
+        if member.memberships.shape != (len(rows), len(names)):
+            raise ValueError(
+                f"{owner}.members must have memberships of shape "
+                f"{(len(rows), len(names))}, got {member.memberships.shape}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +210,25 @@ class Committee(_archive.SavedFields):
     n_clusters: int
     reference: int
     lost: Indices
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "rows": _archive.Array("f", ("n_rows", "n_features")),
+            "frame": _archive.Instance(Frame),
+            "members": _archive.Each(_archive.Instance(Member), at_least=1),
+            "n_clusters": _archive.Integer(at_least=1, size="n_clusters"),
+            "names": _archive.Each(
+                _archive.Array("i", (None,), at_least=0, below="n_clusters")
+            ),
+            "weights": _archive.Array("f", ("n_members",)),
+            "rates": _archive.Array("f", ("n_members",), at_least=0, at_most=1),
+            "smoothing": _archive.Number(at_least=0, at_most=1),
+            "n_smoothed": _archive.Integer(at_least=1),
+            "reference": _archive.Integer(at_least=0),
+            "lost": _archive.Array("i", (None,), at_least=0, below="n_clusters"),
+        },
+        relations=(_check_committee,),
+    )
 
     def evidence(self, X: Array) -> tuple[Array, Array]:
         """Masses on single clusters (n, c) and on Ω (n,) of any rows."""
@@ -250,6 +315,16 @@ class Session(_archive.SavedFields):
     agreement: float
     failures: dict[str, str]
     choice: Choice | None = None
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "committee": _archive.Instance(Committee),
+            "gate": _archive.Instance(Gate),
+            "agreement": _archive.Number(),
+            "failures": _archive.Named(_archive.Text()),
+            "choice": _archive.OneOf(_archive.Nothing(), _archive.Instance(Choice)),
+        }
+    )
 
     def fitted_attributes(self) -> dict[str, Any]:
         """What an estimator tells of its committee."""

@@ -8,15 +8,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from credalis._checks import check_choice, check_flag, check_integer, check_number
+from credalis import _archive
+from credalis._checks import (
+    check_choice,
+    check_factor,
+    check_flag,
+    check_integer,
+    check_number,
+)
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
+from credalis.cluster._framework._schema import (
+    InputsRule,
+    WeightsRule,
+    check_inputs_are_features,
+)
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster.consensus._members import check_members
 from credalis.cluster.consensus._start import (
+    CHECKPOINT,
     ConsensusProblem,
     StudentSolution,
     prepare,
@@ -183,6 +196,22 @@ default="auto"
     (2,)
     """
 
+    _schema = BaseCredalClusterer._schema.extended(
+        {
+            "standardization_": InputsRule(),
+            "weights_": WeightsRule(),
+            "n_clusters_": _archive.Integer(size="n_clusters"),
+            "selection_": _archive.Named(_archive.Plain()),
+            "members_": _archive.Each(_archive.Named(_archive.Plain())),
+            "failed_members_": _archive.Named(_archive.Text()),
+            "agreement_": _archive.Number(),
+            "gate_": _archive.Named(_archive.Plain()),
+        },
+        None,
+        check_inputs_are_features,
+    )
+    _checkpoint_schema = CHECKPOINT
+
     _words = "several methods voted, and a network learned where they agree"
     _uses_labels = True
     _uses_pairs = True
@@ -330,7 +359,7 @@ default="auto"
                 check_integer("hidden_layer_sizes", size, at_least=1)
         if isinstance(self.max_iter, str):
             check_choice("max_iter", self.max_iter, ("auto",))
-        check_number("weight_decay", self.weight_decay, at_least=0)
+        check_factor("weight_decay", self.weight_decay, at_least=0)
         check_number("label_weight", self.label_weight, at_least=0, at_most=1)
         check_number("constraint_weight", self.constraint_weight, at_least=0)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,16 @@ class Gate(_archive.SavedFields):
     rival: str | None = None
     z: float = 0.0
     mixture: Mixture | None = None
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "trusted": _archive.OneOf(_archive.Nothing(), _archive.Text()),
+            "weight": _archive.Number(at_least=0, at_most=1),
+            "rival": _archive.OneOf(_archive.Nothing(), _archive.Text()),
+            "z": _archive.Number(),
+            "mixture": _archive.OneOf(_archive.Nothing(), _archive.Instance(Mixture)),
+        }
+    )
 
     def summary(self) -> dict[str, Any]:
         """What a user is told."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,26 @@ _TRIAL_ITERATIONS = 8
 _NOTHING = 10 * np.finfo(np.float64).eps
 
 
+def _check_factors(owner: str, entries: _archive.Entries) -> None:
+    n_components, n_features = entries["means"].shape
+    shape = {
+        "full": (n_components, n_features, n_features),
+        "tied": (n_features, n_features),
+        "diag": (n_components, n_features),
+        "spherical": (n_components,),
+    }[entries["family"]]
+    factors = entries["factors"]
+    if factors.shape != shape:
+        raise ValueError(
+            f"{owner}.factors must have shape {shape} for family="
+            f"{entries['family']!r}, got {factors.shape}"
+        )
+    is_matrix = entries["family"] in ("full", "tied")
+    inverse = np.diagonal(factors, axis1=-2, axis2=-1) if is_matrix else factors
+    if not (inverse > 0).all():
+        raise ValueError(f"{owner}.factors must hold inverse deviations > 0")
+
+
 @dataclass(frozen=True, eq=False)
 class Mixture(_archive.SavedFields):
     """A mixture of c distributions in d dimensions.
@@ -53,6 +74,19 @@ class Mixture(_archive.SavedFields):
     means: Array
     factors: Array
     dof: float | None = None
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "family": _archive.Choice(*FAMILIES),
+            "weights": _archive.Array(
+                "f", ("n_components",), above=0, at_most=1 + 1e-6
+            ),
+            "means": _archive.Array("f", ("n_components", None)),
+            "factors": _archive.Array("f", None),
+            "dof": _archive.OneOf(_archive.Nothing(), _archive.Number(above=0)),
+        },
+        relations=(_check_factors,),
+    )
 
     def squared_distances(self, X: Array) -> Array:
         """(x_i - μ_k)ᵀ Σ_k⁻¹ (x_i - μ_k), shape (n, c)."""

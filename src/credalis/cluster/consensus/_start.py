@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from credalis import _archive
 from credalis._checks import check_spread
 from credalis._progress import Progress, Report
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
+from credalis.cluster._framework._schema import TRAINING, check_training
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.consensus._choice import Choice
@@ -249,6 +251,25 @@ def solve_start(
         student=student,
         session=problem.session,
     )
+
+
+def _check_distillation(owner: str, entries: _archive.Entries) -> None:
+    student, committee = entries["student"], entries["session"].committee
+    n_features = len(student.standardize.mean)
+    check_training(owner, entries, n_features, len(student.parameters))
+    n_clusters = student.focal_sets.n_clusters
+    if committee.n_clusters != n_clusters or committee.rows.shape[1] != n_features:
+        raise ValueError(
+            f"{owner}.session must be about the {n_clusters} clusters and "
+            f"{n_features} features of its student"
+        )
+
+
+CHECKPOINT = TRAINING.extended(
+    {"student": _archive.Instance(Student), "session": _archive.Instance(Session)},
+    None,
+    _check_distillation,
+)
 
 
 def start_blocks(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
 from credalis.belief import FocalSets
+from credalis.cluster._framework._schema import InputsRule, SetsRule, WeightsRule
 from credalis.network import (
     CredalNetwork,
     Perceptron,
@@ -46,6 +47,15 @@ class Student:
     parameters: Array
     focal_sets: FocalSets
     standardize: Standardization
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "focal_sets": SetsRule(),
+            "standardize": InputsRule(),
+            "weights": WeightsRule(),
+            "weight_decay": _archive.Number(at_least=0),
+        }
+    )
 
     @classmethod
     def of(cls, estimator: Consensus) -> Student:

@@ -6,17 +6,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import pairwise_distances
 
+from credalis import _archive
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
+from credalis.cluster._framework._schema import (
+    METRIC,
+    WITH_PARTITION,
+    TransformerRule,
+    check_points,
+)
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import (
     EARLIER_DEFAULTS,
+    FARTHEST,
     Metric,
     check_not_negative,
+    within_reach,
 )
-from credalis.cluster._inputs._side_information import Transformer, transformed
+from credalis.cluster._inputs._side_information import Transformer, placed
 from credalis.cluster.evclus._gradient import masses_from_dissimilarities
 from credalis.cluster.evclus._problem import (
     EvclusProblem,
@@ -35,6 +44,19 @@ _MAX_ENTRIES = 2_000_000
 
 # One start of many objects is made of several starts of some of them.
 _MAX_FOR_SEVERAL_STARTS = 1000
+
+
+def _check_landmarks(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    landmarks = fitted["landmarks_"]
+    if len(landmarks) == 0:
+        raise ValueError(f"{owner}.landmarks_ must hold at least one, got none")
+    check_points(
+        f"{owner}.landmarks_", fitted["points_"], landmarks, fitted["n_features_in_"]
+    )
+    if ("conflict_coefficients_" in fitted) != ("offset_" in fitted):
+        raise ValueError(f"{owner}.conflict_coefficients_ must come with offset_")
 
 
 class EVCLUS(BaseCredalClusterer):
@@ -218,6 +240,29 @@ default="auto"
     )
     _earlier_defaults = EARLIER_DEFAULTS
 
+    _schema = BaseCredalClusterer._schema.extended(
+        {
+            **WITH_PARTITION,
+            "stress_": _archive.Number(),
+            "scale_": _archive.Number(above=0),
+            "metric_": METRIC,
+            "transformer_": TransformerRule(),
+            "landmarks_": _archive.Array(
+                "i", ("n_landmarks",), at_least=0, below="n_samples"
+            ),
+            "points_": _archive.OneOf(
+                _archive.Nothing(),
+                _archive.Array("f", ("n_landmarks", "n_dimensions")),
+            ),
+        },
+        {
+            "kkt_residual_": _archive.Number(at_least=0),
+            "conflict_coefficients_": _archive.Array("f", (2,)),
+            "offset_": _archive.Number(),
+        },
+        _check_landmarks,
+    )
+
     max_iter: int
 
     scale_: float
@@ -381,6 +426,7 @@ default="auto"
         """Dissimilarities of new objects to the landmarks, (n_samples, n_landmarks)."""
         if self.points_ is None:
             check_not_negative(X)
-            return X[:, self.landmarks_]
-        points = transformed(self.transformer_, X)
+            return np.minimum(X[:, self.landmarks_], FARTHEST)
+        points = placed(self.transformer_, X)
+        points = within_reach(points, self.points_.mean(axis=0))
         return pairwise_distances(points, self.points_, metric=self.metric_)

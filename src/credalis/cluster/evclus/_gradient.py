@@ -85,6 +85,10 @@ def solve_by_gradient(
     return masses, trace, problem.stress(focal_sets).value(masses), extra
 
 
+# Dissimilarities in units of the coefficients that count as no larger.
+_FARTHEST = 1e9
+
+
 def masses_from_dissimilarities(
     dissimilarities: Array,
     references: Array,
@@ -110,6 +114,9 @@ def masses_from_dissimilarities(
         thousandth of the mean dissimilarity.
     """
     a, b = coefficients
+    # Far away it makes no difference how far.
+    farthest = _FARTHEST * (abs(a) + abs(b) + abs(offset))
+    dissimilarities = np.minimum(dissimilarities, farthest)
     against = a * (references @ focal_sets.disjoint.astype(np.float64))
     masses = np.empty((len(dissimilarities), against.shape[1]))
     smallest = 1e-3 * dissimilarities.mean(axis=1, keepdims=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from credalis._checks import check_choice, shown
 from credalis._files import atomic_write, naming_errors
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
-from credalis.cluster._inputs._geometry import Geometry
+from credalis.cluster._inputs._geometry import FARTHEST, Geometry
+from credalis.cluster.nnevclus._schema import FITTED_NETWORK
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
     CredalNetwork,
@@ -101,7 +102,7 @@ class InputSpace:
                 "X must hold no negative dissimilarities, the smallest is "
                 f"{X.min():.3g}"
             )
-        return self.embedding.transform(X)
+        return self.embedding.transform(np.minimum(X, FARTHEST))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +187,8 @@ class FittedNetwork:
     parameters: Array
     focal_sets: FocalSets
     space: InputSpace
+
+    _schema: ClassVar[_archive.Rule] = FITTED_NETWORK
 
     @classmethod
     def of(cls, estimator: NNEVCLUS) -> FittedNetwork:

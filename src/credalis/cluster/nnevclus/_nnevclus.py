@@ -1,6 +1,7 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -10,6 +11,8 @@ from sklearn.base import clone
 from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from credalis import _archive
+from credalis._checks import check_choice
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis._threads import one_thread
 from credalis.belief import FocalSets
@@ -19,7 +22,9 @@ from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._inputs._geometry import EARLIER_DEFAULTS
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
+from credalis.cluster.nnevclus._schema import NETWORK, check_inputs, training_schema
 from credalis.cluster.nnevclus._settings import (
+    ENGINES,
     N_INIT_RANDOM,
     Settings,
     check_mode,
@@ -218,6 +223,12 @@ default="auto"
     >>> model.predict([[0, 0], [4, 4]]).shape
     (2,)
     """
+
+    _schema = BaseCredalClusterer._schema.extended(
+        NETWORK.required,
+        {**NETWORK.optional, "stress_": _archive.Number()},
+        check_inputs,
+    )
 
     _words = "a neural network learned to give similar objects similar evidence"
     _variants: ClassVar = {"NNEVCLUS": {}, "NNEVCLUS-bp": {"init": "peaks"}}
@@ -523,7 +534,8 @@ default="auto"
         fitted_shape = None if reset else getattr(self, "input_shape_", None)
         if shape is not None or (fitted_shape is not None and np.ndim(X) > 2):
             # An image is not a table: its shape is looked at first, then it is one row.
-            X = check_array(X, allow_nd=True, input_name="X", **options)
+            with np.errstate(over="ignore", invalid="ignore"):
+                X = check_array(X, allow_nd=True, input_name="X", **options)
             shape = X.shape[1:]
             X = X.reshape(len(X), -1)
         if not reset and shape != fitted_shape:
@@ -533,11 +545,19 @@ default="auto"
                 f"X must hold objects of shape {expected} as in fit, got objects of "
                 f"shape {got}"
             )
-        return validate_data(self, X, reset=reset, **options)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(self, X, reset=reset, **options)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_parameters(self)
+
+    def _check_stored_parameters(self) -> None:
+        # Predictions of a perceptron need neither torch nor the device of the fit.
+        check_choice("engine", self.engine, ENGINES)
+        here = copy(self)
+        here.engine, here.device, here.module = "numpy", "cpu", None
+        here._check_parameters()
 
     def _prepare(
         self,
@@ -607,3 +627,7 @@ default="auto"
         self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None
     ) -> Outcome:
         return train_blocks(self, source, state, checkpoint)
+
+
+# Checkpoints of version 0.1 hold an estimator, so that the class must be there first.
+NNEVCLUS._checkpoint_schema = training_schema(FittedNetwork, NNEVCLUS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credalis._checks import check_choice, check_integer, check_number
+from credalis._checks import check_choice, check_factor, check_integer, check_number
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import check_scale_parameters
 from credalis.cluster.nnevclus._network import TrainedWeights
@@ -284,7 +284,7 @@ def check_parameters(estimator: NNEVCLUS) -> None:
     check_choice("novelty_link", estimator.novelty_link, ("reference", "paper"))
     check_choice("solver", estimator.solver, ("auto", *SOLVERS))
     check_choice("dtype", estimator.dtype, ("auto", "float32", "float64"))
-    check_number("weight_decay", estimator.weight_decay, at_least=0)
+    check_factor("weight_decay", estimator.weight_decay, at_least=0)
     check_number("label_weight", estimator.label_weight, at_least=0, at_most=1)
     check_number("constraint_weight", estimator.constraint_weight, at_least=0)
     check_number(

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credalis._checks import check_number
+from credalis._checks import check_exponent, check_factor
 from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
@@ -13,6 +13,8 @@ from credalis.cluster.prototypes._clusterer import (
     PrototypeProblem,
 )
 from credalis.objectives import PrototypeModel
+
+_LARGEST_GAMMA = 1e12
 
 
 class BCM(PrototypeClusterer):
@@ -197,8 +199,9 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("alpha", self.alpha, at_least=0)
-        check_number("gamma", self.gamma, at_least=0)
+        check_exponent("alpha", self.alpha, self.n_clusters)
+        # Beyond, the prototypes are at one point but for rounding.
+        check_factor("gamma", self.gamma, at_least=0, at_most=_LARGEST_GAMMA)
 
     def _check_solution(self, problem: PrototypeProblem, solution: Solution) -> bool:
         warn_experimental(
@@ -209,7 +212,7 @@ default="auto"
     def _model(
         self, focal_sets: FocalSets, beta: float, delta: float
     ) -> PrototypeModel:
-        return bcm_model(focal_sets, self.alpha, self.gamma, beta, delta)
+        return bcm_model(focal_sets, self.alpha, float(self.gamma), beta, delta)
 
 
 def bcm_model(

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
+from credalis import _archive
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
+from credalis.cluster._framework._schema import SetsRule, TransformerRule
 from credalis.cluster._framework._solution import empty_clusters_last
 from credalis.cluster._framework._soundness import warn_of_collapse
 from credalis.cluster._inputs._side_information import transformed
@@ -33,6 +35,49 @@ from credalis.sources import Source
 
 # What a checkpoint holds of a step.
 _STORED = ("centers", "metrics", "next_centers", "next_metrics")
+
+_CENTERS = _archive.Array("f", ("n_clusters", "n_dimensions"))
+_METRICS = _archive.OneOf(
+    _archive.Nothing(),
+    _archive.Array("f", ("n_clusters", "n_dimensions", "n_dimensions")),
+)
+
+
+def _check_start(owner: str, entries: _archive.Entries) -> None:
+    known = {"focal_sets", "delta", "transformer"} & entries.keys()
+    if len(known) != (0 if "model" in entries else 3):
+        raise ValueError(
+            f"{owner} must have either a model or focal_sets, delta and transformer"
+        )
+    if len(entries["sample"]) < 2:
+        raise ValueError(f"{owner}.sample must have at least 2 rows")
+
+
+# Files of version 0.1 hold an estimator that was fitted to the sample.
+CHECKPOINT = _archive.Fields(
+    {
+        "sample": _archive.Array("f", (None, "n_features")),
+        "n_rows": _archive.Integer(at_least=2),
+        "losses": _archive.Each(_archive.Number()),
+        "step": _archive.Fields(
+            {
+                "centers": _CENTERS,
+                "metrics": _METRICS,
+                "next_centers": _CENTERS,
+                "next_metrics": _METRICS,
+            },
+            {"held": _archive.Nothing()},
+        ),
+    },
+    {
+        "focal_sets": SetsRule(),
+        "beta": _archive.Number(above=1),
+        "delta": _archive.Number(above=0),
+        "transformer": TransformerRule(),
+        "model": _archive.Instance(PrototypeClusterer),
+    },
+    (_check_start,),
+)
 
 
 def start_blocks(

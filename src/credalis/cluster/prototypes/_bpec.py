@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from credalis._checks import check_number
+from credalis._checks import check_exponent
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
@@ -192,7 +192,7 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("alpha", self.alpha, at_least=0)
+        check_exponent("alpha", self.alpha, self.n_clusters)
 
     def _peaks(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
         return belief_peaks(

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credalis._checks import check_integer, check_number
+from credalis._checks import check_factor, check_integer
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._inputs._side_information import Transformer
-from credalis.cluster.prototypes._blocks import start_blocks, train_blocks
+from credalis.cluster.prototypes._blocks import CHECKPOINT, start_blocks, train_blocks
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
 from credalis.objectives import PrototypeModel
 
@@ -154,6 +154,7 @@ default="auto"
     _variants: ClassVar = {"CCM": {}, "CCM-bp": {"init": "peaks"}}
     _is_for_many_rows = True
     _reads_blocks = True
+    _checkpoint_schema = CHECKPOINT
     _start_blocks = start_blocks
     _train_blocks = train_blocks
 
@@ -246,7 +247,7 @@ default="auto"
             raise ValueError(
                 "max_cardinality must be at least 2 for focal_sets='two-step', got 1"
             )
-        check_number("gamma", self.gamma, at_least=0)
+        check_factor("gamma", self.gamma, at_least=0)
 
     def _first_focal_sets(self) -> FocalSets:
         focal_sets = self._focal_sets_of(self.n_clusters)
@@ -268,7 +269,7 @@ default="auto"
     def _model(
         self, focal_sets: FocalSets, beta: float, delta: float
     ) -> PrototypeModel:
-        return ccm_model(focal_sets, self.gamma, beta, delta)
+        return ccm_model(focal_sets, float(self.gamma), beta, delta)
 
 
 def ccm_model(

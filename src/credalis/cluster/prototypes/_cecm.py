@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_choice, check_number
+from credalis import _archive
+from credalis._checks import check_choice, check_exponent, check_number
 from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
@@ -191,6 +192,14 @@ default="auto"
     _uses_pairs = True
     _needs_side_information = True
 
+    _schema = PrototypeClusterer._schema.extended(
+        {
+            "constrained_rows_": _archive.Array(
+                "i", (None,), at_least=0, below="n_samples"
+            )
+        }
+    )
+
     # The published one; with another, masses would not be solutions of quadratic
     # programs.
     beta = 2.0
@@ -271,7 +280,7 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("alpha", self.alpha, at_least=0)
+        check_exponent("alpha", self.alpha, self.n_clusters)
         check_choice("penalty", self.penalty, PENALTIES)
         weight = check_number("constraint_weight", self.constraint_weight, at_least=0)
         if weight >= 1:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from sklearn.cluster import kmeans_plusplus
 
+from credalis import _archive
 from credalis._checks import (
     check_choice,
     check_finite,
@@ -21,6 +22,7 @@ from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
+from credalis.cluster._framework._schema import TransformerRule
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._framework._soundness import warn_of_collapse
 from credalis.cluster._inputs._clusters import (
@@ -29,10 +31,12 @@ from credalis.cluster._inputs._clusters import (
     noise_factor,
     robust_scale,
 )
+from credalis.cluster._inputs._geometry import FARTHEST, within_reach
 from credalis.cluster._inputs._medoids import belief_peaks
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,
+    placed,
     refuse_unused,
     side_information,
     transformed,
@@ -112,11 +116,39 @@ MassUpdate = Callable[
 ]
 
 
+def check_metrics(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    """Refuse metrics in which squared distances are negative."""
+    metrics = fitted["metrics_"]
+    if metrics is None:
+        return
+    values = np.linalg.eigvalsh(metrics)
+    is_symmetric = np.allclose(metrics, metrics.transpose(0, 2, 1), rtol=1e-6)
+    if not is_symmetric or values.min() < -1e-9 * values.max():
+        raise ValueError(f"{owner}.metrics_ must be positive semi-definite matrices")
+
+
 class PrototypeClusterer(BaseCredalClusterer):
     """Base of the methods that have a prototype for each cluster.
 
     A subclass says what its distances are (`_model`).
     """
+
+    _schema = BaseCredalClusterer._schema.extended(
+        {
+            "transformer_": TransformerRule(),
+            "centers_": _archive.Array("f", ("n_clusters", "n_dimensions")),
+            "metrics_": _archive.OneOf(
+                _archive.Nothing(),
+                _archive.Array("f", ("n_clusters", "n_dimensions", "n_dimensions")),
+            ),
+            "delta_": _archive.Number(above=0),
+        },
+        # Files of version 0.1 have no exponent but the parameter.
+        {"beta_": _archive.Number(above=1)},
+        check_metrics,
+    )
 
     # A unit of mass on ∅ costs a power of δ, the distance to noise.
     _empty_sets = ("auto", "noise", "novelty")
@@ -342,10 +374,18 @@ class PrototypeClusterer(BaseCredalClusterer):
     def _predict_masses(self, X: Array) -> Array:
         model = self._model(self.focal_sets_, self.beta_, self.delta_)
         sets = set_prototypes(self.centers_, self.metrics_, model)
-        return prototype_masses(transformed(self.transformer_, X), sets, model)
+        return prototype_masses(self._measured(X), sets, model)
+
+    def _measured(self, X: Array) -> Array:
+        """Objects where distances are taken, near enough for those of the metrics."""
+        points = placed(self.transformer_, X)
+        if self.metrics_ is None:
+            return points
+        farthest = FARTHEST / max(1.0, np.sqrt(np.abs(self.metrics_).max()))
+        return within_reach(points, self.centers_.mean(axis=0), farthest)
 
     def _points(self, X: Array) -> tuple[Array, Any]:
-        points, metric = super()._points(X)
+        points, metric = self._measured(X), "euclidean"
         if self.metrics_ is None:
             return points, metric
         # So that the units of the columns do not count here, either.

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credalis._checks import check_number
+from credalis._checks import check_exponent
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._inputs._side_information import Transformer
-from credalis.cluster.prototypes._blocks import start_blocks, train_blocks
+from credalis.cluster.prototypes._blocks import CHECKPOINT, start_blocks, train_blocks
 from credalis.cluster.prototypes._clusterer import PrototypeClusterer
 from credalis.objectives import PrototypeModel, ecm_model
 
@@ -145,6 +145,7 @@ default="auto"
     _variants: ClassVar = {"ECM": {}, "ECM-bp": {"init": "peaks"}}
     _is_for_many_rows = True
     _reads_blocks = True
+    _checkpoint_schema = CHECKPOINT
     _start_blocks = start_blocks
     _train_blocks = train_blocks
 
@@ -230,7 +231,7 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("alpha", self.alpha, at_least=0)
+        check_exponent("alpha", self.alpha, self.n_clusters)
 
     def _model(
         self, focal_sets: FocalSets, beta: float, delta: float

@@ -9,8 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
-from credalis._checks import check_choice, check_number
+from credalis import _archive
+from credalis._checks import check_choice, check_exponent
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._schema import (
+    METRIC,
+    TransformerRule,
+    check_points,
+)
 from credalis.cluster._inputs._clusters import noise_factor
 from credalis.cluster._inputs._geometry import (
     Metric,
@@ -25,7 +31,7 @@ from credalis.cluster._inputs._medoids import (
     objects_near,
     settled_medoids,
 )
-from credalis.cluster._inputs._side_information import Transformer, transformed
+from credalis.cluster._inputs._side_information import Transformer, placed
 from credalis.dissimilarity import check_dissimilarities
 from credalis.objectives import (
     automatic_exponent,
@@ -85,12 +91,50 @@ class RelationalProblem:
         }
 
 
+def _check_references(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    check_points(
+        f"{owner}.references_",
+        fitted["reference_points_"],
+        fitted["references_"],
+        fitted["n_features_in_"],
+    )
+
+
+def check_medoids(owner: str, fitted: _archive.Entries, *names: str) -> None:
+    """Refuse medoids that are not among the references."""
+    for name in names:
+        if name not in fitted:
+            raise ValueError(f"{owner}.{name} is missing")
+        if len(fitted[name]) and fitted[name].max() > fitted["references_"].max():
+            raise ValueError(f"{owner}.{name} must be among its references_")
+
+
 class RelationalClusterer(BaseCredalClusterer):
     """Base of RECM, ECMdd and MECM: one matrix of dissimilarities, prototypes.
 
     A subclass says what a start does (`_solve`), what delta adapts to
     (`_automatic_delta`), and what a unit of mass costs for new objects (`_costs`).
     """
+
+    _schema = BaseCredalClusterer._schema.extended(
+        {
+            "metric_": METRIC,
+            "transformer_": TransformerRule(),
+            "references_": _archive.Array(
+                "i", ("n_references",), at_least=0, is_ascending=True
+            ),
+            "reference_points_": _archive.OneOf(
+                _archive.Nothing(),
+                _archive.Array("f", ("n_references", "n_dimensions")),
+            ),
+            "delta_": _archive.Number(above=0),
+        },
+        # Files of version 0.1 have no exponent but the parameter.
+        {"beta_": _archive.Number(above=1)},
+        _check_references,
+    )
 
     _reads_dissimilarities = True
     # A unit of mass on ∅ costs a power of δ, the distance to noise.
@@ -155,7 +199,7 @@ class RelationalClusterer(BaseCredalClusterer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("alpha", self.alpha, at_least=0)
+        check_exponent("alpha", self.alpha, self.n_clusters)
         if isinstance(self.init, str):
             check_choice("init", self.init, self._inits)
 
@@ -256,7 +300,7 @@ class RelationalClusterer(BaseCredalClusterer):
     def _predict_masses(self, X: Array) -> Array:
         if self.reference_points_ is None:
             check_not_negative(X)
-        X = transformed(self.transformer_, X)
+        X = placed(self.transformer_, X)
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in row_blocks(len(X), max(masses.shape[1], len(self.references_))):
             with np.errstate(over="ignore"):

@@ -5,7 +5,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_choice, check_number
+from credalis import _archive
+from credalis._checks import check_choice, check_factor, check_number
 from credalis._progress import Report
 from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
@@ -16,6 +17,7 @@ from credalis.cluster._inputs._medoids import Core
 from credalis.cluster.relational._clusterer import (
     RelationalClusterer,
     RelationalProblem,
+    check_medoids,
 )
 from credalis.cluster.relational._ecmdd_prototypes import (
     SingleMedoids,
@@ -28,6 +30,15 @@ from credalis.cluster.relational._medoid_descent import (
 )
 
 PROTOTYPES = ("single", "weighted")
+
+
+def _check_prototypes(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    if parameters.get("prototypes") != "weighted":
+        check_medoids(owner, fitted, "medoids_", "set_medoids_")
+    elif "weights_" not in fitted:
+        raise ValueError(f"{owner}.weights_ is missing")
 
 
 class ECMdd(RelationalClusterer):
@@ -184,6 +195,19 @@ default="auto"
     _words = "objects were compared with objects that represent the clusters"
     _variants: ClassVar = {"sECMdd": {}, "wECMdd": {"prototypes": "weighted"}}
 
+    _schema = RelationalClusterer._schema.extended(
+        {},
+        {
+            "medoids_": _archive.Array("i", ("n_clusters",), at_least=0),
+            # -1 for ∅.
+            "set_medoids_": _archive.Array("i", ("n_focal_sets",), at_least=-1),
+            "weights_": _archive.Array(
+                "f", ("n_clusters", "n_references"), at_least=0, at_most=1 + 1e-6
+            ),
+        },
+        _check_prototypes,
+    )
+
     # Above, weights of prototypes are the same in all clusters on most data.
     _largest_beta = 1.2
 
@@ -245,8 +269,8 @@ default="auto"
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("prototypes", self.prototypes, PROTOTYPES)
-        check_number("eta", self.eta, above=0)
-        check_number("gamma", self.gamma, at_least=0)
+        check_factor("eta", self.eta, above=0)
+        check_factor("gamma", self.gamma, at_least=0)
         check_number("psi", self.psi, above=1)
         check_number("xi", self.xi, at_least=0)
         check_number("zeta", self.zeta, at_least=0)

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_choice, check_number
+from credalis import _archive
+from credalis._checks import check_choice, check_factor, check_number
 from credalis._progress import Report
 from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
@@ -14,6 +15,7 @@ from credalis.cluster._inputs._medoids import Core
 from credalis.cluster.relational._clusterer import (
     RelationalClusterer,
     RelationalProblem,
+    check_medoids,
 )
 from credalis.cluster.relational._mecm_prototypes import (
     META_DISSIMILARITIES,
@@ -21,6 +23,14 @@ from credalis.cluster.relational._mecm_prototypes import (
     MedianMedoids,
 )
 from credalis.cluster.relational._medoid_descent import MedoidDescent
+
+
+def _check_prototypes(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    check_medoids(owner, fitted, "medoids_")
+    if parameters.get("meta_dissimilarity") == "prototype":
+        check_medoids(owner, fitted, "set_medoids_")
 
 
 class MECM(RelationalClusterer):
@@ -175,6 +185,16 @@ default="auto"
 
     _words = "objects were compared with objects that represent the clusters"
 
+    _schema = RelationalClusterer._schema.extended(
+        {
+            "medoids_": _archive.Array("i", ("n_clusters",), at_least=0),
+            "set_separations_": _archive.Array("f", ("n_focal_sets",), at_least=0),
+        },
+        # -1 for ∅.
+        {"set_medoids_": _archive.Array("i", ("n_focal_sets",), at_least=-1)},
+        _check_prototypes,
+    )
+
     medoids_: NDArray[np.intp]
     set_separations_: NDArray[np.float64]
     set_medoids_: NDArray[np.intp]
@@ -228,8 +248,8 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("gamma", self.gamma, at_least=0)
-        check_number("eta", self.eta, above=0)
+        check_factor("gamma", self.gamma, at_least=0)
+        check_factor("eta", self.eta, above=0)
         check_choice(
             "meta_dissimilarity", self.meta_dissimilarity, META_DISSIMILARITIES
         )

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis import _archive
 from credalis._checks import check_choice, check_distributions, check_numbers
 from credalis._progress import Report
 from credalis.belief import FocalSets
@@ -170,6 +171,14 @@ default="auto"
     """
 
     _words = "objects were compared by their dissimilarities to the centres of clusters"
+
+    _schema = RelationalClusterer._schema.extended(
+        {
+            "coefficients_": _archive.Array("f", ("n_clusters", "n_references")),
+            "products_": _archive.Array("f", ("n_clusters", "n_references")),
+            "floor_": _archive.Number(at_least=0),
+        }
+    )
 
     _inits = ("k-means", "k-means++", "random")
 

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._checks import check_choice, check_integer, check_lengths, check_number
+from credalis import _archive
+from credalis._checks import (
+    check_choice,
+    check_factor,
+    check_integer,
+    check_lengths,
+    check_number,
+)
 from credalis._neighbors import (
     NeighborSearch,
     batches,
@@ -19,10 +26,17 @@ from credalis._progress import Report
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._schema import METRIC, TransformerRule
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._geometry import Metric, attribute_geometry
-from credalis.cluster._inputs._side_information import Transformer, transformed
+from credalis.cluster._inputs._geometry import (
+    FARTHEST,
+    Metric,
+    attribute_geometry,
+    within_reach,
+)
+from credalis.cluster._inputs._side_information import Transformer, placed
 from credalis.cluster.votes._votes import (
+    LARGEST_EXPONENT,
     count_votes,
     disagreement,
     discontent,
@@ -39,6 +53,27 @@ Indices = NDArray[np.intp]
 
 # The number of neighbours is this many times √n, as in the published examples.
 _NEIGHBORS_PER_ROOT = 3.0
+
+
+def _check_objects(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    n_objects, n_features = len(fitted["assignments_"]), fitted["n_features_in_"]
+    if fitted["n_neighbors_"] > n_objects:
+        raise ValueError(
+            f"{owner}.n_neighbors_ must not exceed the {n_objects} objects, got "
+            f"{fitted['n_neighbors_']}"
+        )
+    if fitted["points_"] is None and n_objects != n_features:
+        raise ValueError(
+            f"{owner}.assignments_ must be about n_features_in_ = {n_features} objects "
+            f"of a model of dissimilarities, got {n_objects}"
+        )
+    if (fitted["points_"] is None) != (fitted["metric_"] == "precomputed"):
+        raise ValueError(
+            f"{owner}.metric_ must be 'precomputed' just without points_, got "
+            f"{fitted['metric_']!r}"
+        )
 
 
 class EkNNclus(BaseCredalClusterer):
@@ -148,6 +183,24 @@ class EkNNclus(BaseCredalClusterer):
     _reads_dissimilarities = True
     _outlier_advice = "increase n_neighbors"
 
+    _schema = BaseCredalClusterer._schema.extended(
+        {
+            "transformer_": TransformerRule(),
+            "assignments_": _archive.Array(
+                "i", ("n_objects",), at_least=0, below="n_clusters"
+            ),
+            "points_": _archive.OneOf(
+                _archive.Nothing(), _archive.Array("f", ("n_objects", "n_dimensions"))
+            ),
+            "gamma_": _archive.Number(at_least=0),
+            "metric_": METRIC,
+            "n_clusters_": _archive.Integer(size="n_clusters"),
+            "n_neighbors_": _archive.Integer(at_least=1),
+        },
+        None,
+        _check_objects,
+    )
+
     max_iter: int
 
     assignments_: Indices
@@ -190,7 +243,7 @@ class EkNNclus(BaseCredalClusterer):
         else:
             check_integer("n_neighbors", self.n_neighbors, at_least=1)
         check_number("quantile", self.quantile, at_least=0, at_most=1)
-        check_number("exponent", self.exponent, above=0)
+        check_factor("exponent", self.exponent, above=0, at_most=LARGEST_EXPONENT)
         if not hasattr(self.metric, "transform"):
             check_metric(self.metric)
 
@@ -290,7 +343,11 @@ class EkNNclus(BaseCredalClusterer):
 
     def _predict_masses(self, X: Array) -> Array:
         search = NeighborSearch(self.points_, self.metric_)
-        X = transformed(self.transformer_, X)
+        if self.points_ is None:
+            X = np.minimum(X, FARTHEST)
+        else:
+            X = placed(self.transformer_, X)
+            X = within_reach(X, self.points_.mean(axis=0))
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in batches(len(X), self.n_neighbors_ + self.n_clusters_):
             neighbors, lengths = search.query(X[rows], self.n_neighbors_)

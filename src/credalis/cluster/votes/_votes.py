@@ -20,6 +20,9 @@ _SMALLEST_MASS = 1e-6
 # infinite weights.
 _SMALLEST_RATIO = 1e-6
 
+# So that the smallest ratio to this power is a number.
+LARGEST_EXPONENT = 50.0
+
 # Sums of votes closer than this, relatively, are tied.
 _TIE = 1e-12
 
@@ -30,18 +33,25 @@ def neighbor_scale(lengths: Array, quantile: float, exponent: float) -> float:
     Raises
     ------
     ValueError
-        If all distances are 0.
+        If all distances are 0, or their powers no numbers.
     """
-    powers = lengths.ravel() ** exponent
+    if not lengths.any():
+        raise ValueError(
+            "X must hold at least 2 distinct objects, the distances of all objects "
+            "to their neighbours are 0"
+        )
+    with np.errstate(over="ignore"):
+        powers = lengths.ravel() ** exponent
+        is_number = np.isfinite(powers.max()) and np.isfinite(1 / powers.max())
+    different = powers[powers > 0]
+    if not is_number or len(different) == 0:
+        raise ValueError(
+            f"exponent must be such that distances to its power are numbers, got "
+            f"{exponent} and distances up to {lengths.max():.3g}: lower it, or scale X"
+        )
     scale = float(np.quantile(powers, quantile))
     if scale == 0:
         # So many copies that the quantile is 0: take it among different objects.
-        different = powers[powers > 0]
-        if len(different) == 0:
-            raise ValueError(
-                "X must hold at least 2 distinct objects, the distances of all objects "
-                "to their neighbours are 0"
-            )
         scale = float(np.quantile(different, quantile))
     return 1.0 / scale
 
@@ -51,7 +61,8 @@ def evidence_weights(lengths: Array, gamma: float, exponent: float) -> Array:
 
     α is at least 1e-6, and d at least 1e-6 times the scale γ^(-1/b).
     """
-    decay = gamma * lengths**exponent
+    with np.errstate(over="ignore"):
+        decay = gamma * lengths**exponent
     np.maximum(decay, _SMALLEST_RATIO**exponent, out=decay)
     np.minimum(decay, -np.log(_SMALLEST_MASS), out=decay)
     return -np.log(-np.expm1(-decay))

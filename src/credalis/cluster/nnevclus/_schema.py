@@ -1,0 +1,133 @@
+"""What the attributes of a fitted network may be, and what its checkpoints hold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from credalis._archive import (
+    Array,
+    Choice,
+    Each,
+    Entries,
+    Fields,
+    Flag,
+    Instance,
+    Integer,
+    Nothing,
+    Number,
+    OneOf,
+)
+from credalis.cluster._framework._schema import (
+    METRIC,
+    TRAINING,
+    InputsRule,
+    SetsRule,
+    TransformerRule,
+    WeightsRule,
+    check_training,
+)
+from credalis.metric_learning import DissimilarityPCA
+from credalis.network import NoveltyScorer
+
+
+def check_network(owner: str, fitted: Entries) -> None:
+    """Refuse parts of a network that do not fit together."""
+    n_inputs = len(fitted["standardization_"].mean)
+    embedding, novelty = fitted["embedding_"], fitted["novelty_"]
+    if embedding is not None and embedding.components_.shape[0] != n_inputs:
+        raise ValueError(
+            f"{owner}.embedding_ must have {n_inputs} components, as many as there are "
+            f"inputs, got {embedding.components_.shape[0]}"
+        )
+    if (novelty is None) != (fitted["novelty_link_"] is None):
+        raise ValueError(f"{owner}.novelty_link_ must be None just as novelty_ is")
+    if novelty is not None:
+        if "novelty_coefficients_" not in fitted:
+            raise ValueError(f"{owner}.novelty_coefficients_ is missing")
+        n_columns = novelty.detector.support_vectors.shape[1]
+        if n_columns != n_inputs:
+            raise ValueError(
+                f"{owner}.novelty_ must be about {n_inputs} inputs, got {n_columns}"
+            )
+    is_module = isinstance(fitted["weights_"], dict)
+    if is_module != ("output_order_" in fitted):
+        raise ValueError(f"{owner}.output_order_ must be there just with a module")
+    order = fitted.get("output_order_")
+    if order is not None and len(np.unique(order)) != len(order):
+        raise ValueError(f"{owner}.output_order_ must be a permutation, got {order}")
+    shape = fitted.get("input_shape_")
+    if shape is not None and math.prod(shape) != n_inputs:
+        raise ValueError(
+            f"{owner}.input_shape_ must have {n_inputs} entries, got {shape}"
+        )
+
+
+def check_inputs(owner: str, parameters: Entries, fitted: Entries) -> None:
+    """Refuse a network whose inputs are not the features of the estimator."""
+    check_network(owner, fitted)
+    n_inputs, n_features = (
+        len(fitted["standardization_"].mean),
+        fitted["n_features_in_"],
+    )
+    embedding = fitted["embedding_"]
+    expected = n_inputs if embedding is None else embedding.n_features_in_
+    if n_features != expected:
+        raise ValueError(
+            f"{owner}.n_features_in_ must be {expected}, the number of features of its "
+            f"standardization_ or embedding_, got {n_features}"
+        )
+
+
+NETWORK = Fields(
+    {
+        "standardization_": InputsRule(),
+        "embedding_": OneOf(Nothing(), Instance(DissimilarityPCA)),
+        "transformer_": TransformerRule(),
+        "metric_": METRIC,
+        "has_given_dissimilarities_": Flag(),
+        "scale_": Number(above=0),
+        "novelty_": OneOf(Nothing(), Instance(NoveltyScorer)),
+        "novelty_link_": OneOf(Nothing(), Choice("reference", "paper")),
+        "weights_": WeightsRule(),
+    },
+    {
+        "novelty_coefficients_": Array("f", (2,)),
+        "output_order_": Array(
+            "i", ("n_focal_sets",), at_least=0, below="n_focal_sets"
+        ),
+        "input_shape_": Each(Integer(at_least=1), at_least=1),
+    },
+)
+
+FITTED_NETWORK = Fields(
+    {
+        "focal_sets": SetsRule(),
+        "attributes": Fields(NETWORK.required, NETWORK.optional, (check_network,)),
+        "weight_decay": Number(at_least=0),
+    }
+)
+
+
+def training_schema(network: type, estimator: type) -> Fields:
+    """What a checkpoint holds of a training, given classes that are defined later."""
+    return TRAINING.extended(
+        {},
+        # Files of version 0.1 hold an estimator in place of its network.
+        {"network": Instance(network), "model": Instance(estimator)},
+        _check_training,
+    )
+
+
+def _check_training(owner: str, entries: Entries) -> None:
+    if ("network" in entries) == ("model" in entries):
+        raise ValueError(f"{owner} must have either a network or a model")
+    if "model" in entries:
+        model = entries["model"]
+        n_more = 0 if model.novelty_ is None else 2
+        n_parameters = sum(layer.size for layer in model.weights_) + n_more
+        check_training(owner, entries, model.n_features_in_, n_parameters)
+    else:
+        network = entries["network"]
+        check_training(owner, entries, network.space.n_inputs, len(network.parameters))
