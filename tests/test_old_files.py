@@ -112,6 +112,18 @@ def test_monitor_goes_on_where_it_was(expected):
     )
 
 
+def test_monitor_keeps_its_evidence_until_it_is_fitted(expected, tmp_path):
+    monitor = load(FOLDER / "monitor.credalis")
+    monitor.update(expected["monitor.rows"][:20])
+    monitor.save(tmp_path / "monitor.credalis")
+    again = load(tmp_path / "monitor.credalis")
+    assert again.evidence_version_ == 1
+    again.update(expected["monitor.rows"][20:])
+    assert again.log_evidence_ == pytest.approx(float(expected["monitor.log_evidence"]))
+    assert again.detectable_share_ > 0.3
+    assert again.fit(blobs(600, 3, 1)).evidence_version_ == 2
+
+
 class NoStart(FewRows):
     """Rows for a fit that must continue: a new one would draw a sample."""
 

@@ -41,6 +41,7 @@ from credalis._archive import (
     Text,
 )
 from credalis.cluster import estimator_classes
+from credalis.exceptions import PowerWarning
 from credalis.metric_learning import KFDA, LSI, PCCA, DissimilarityPCA
 from credalis.streaming import NewClusterMonitor
 from helpers import contents, write
@@ -442,7 +443,9 @@ def test_components_without_a_scale_are_refused(tmp_path):
 @pytest.fixture(scope="module")
 def monitor():
     model = NNEVCLUS(3, max_iter=50, n_init=1, random_state=0).fit(X)
-    monitor = NewClusterMonitor(model, random_state=0).fit(X)
+    monitor = NewClusterMonitor(model, random_state=0)
+    with pytest.warns(PowerWarning):
+        monitor.fit(X)
     monitor.update(X + 30)
     return monitor
 
@@ -459,6 +462,9 @@ def monitor():
         ("n_rejected_", 0, r"balls_\.numbers must be at most 0"),
         ("n_seen_", 0, r"balls_\.births must be at most 0"),
         ("alarm_", "no", r"alarm_ must be a bool"),
+        ("evidence_version_", 3, r"evidence_version_ must be .* <= 2"),
+        ("n_places_", 0, r"balls_\.places must be 0 or ascending to at most .* = 0"),
+        ("n_places_", 10**6, r"n_places_ must be at most n_rejected_"),
         ("further_", 1, "not declared"),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from credalis import ECM, CredalPartition, metrics
+from credalis.exceptions import PowerWarning
 from credalis.metric_learning import FDA, KPCCA, LSI, DissimilarityPCA
 from credalis.model_selection import (
     CredalSearchCV,
@@ -46,7 +47,8 @@ def test_searches_have_results() -> None:
 
 def test_monitors_tell_their_state() -> None:
     monitor = NewClusterMonitor(ECM(2, random_state=0).fit(X), random_state=0)
-    assert_type(monitor.fit(X), NewClusterMonitor)
+    with pytest.warns(PowerWarning):
+        assert_type(monitor.fit(X), NewClusterMonitor)
     assert_type(monitor.update(X[:3]), StreamState)
 
 

@@ -9,6 +9,7 @@ __all__ = [
     "MergedClustersWarning",
     "NoClustersWarning",
     "OutlierWarning",
+    "PowerWarning",
     "ResultWarning",
     "UnitsWarning",
 ]
@@ -51,6 +52,10 @@ class NoClustersWarning(ResultWarning):
 
 class OutlierWarning(ResultWarning):
     """More objects were declared outliers than can be."""
+
+
+class PowerWarning(UserWarning):
+    """There are so few objects that a test notices only large effects."""
 
 
 class UnitsWarning(UserWarning):

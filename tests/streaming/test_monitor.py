@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 import credalis
 from credalis import ECM, NNEVCLUS, FocalSets
+from credalis.exceptions import PowerWarning
 from credalis.streaming import NewClusterMonitor, ProposedCluster, StreamState
 from credalis.streaming._calibration import strangeness
 
@@ -47,7 +48,14 @@ def monitor(model, calibration):
 def states(monitor):
     return {
         name: getattr(monitor, name)
-        for name in ("n_seen_", "n_rejected_", "log_evidence_", "p_value_", "alarm_at_")
+        for name in (
+            "n_seen_",
+            "n_rejected_",
+            "n_places_",
+            "log_evidence_",
+            "p_value_",
+            "alarm_at_",
+        )
     }
 
 
@@ -58,7 +66,7 @@ def test_ordinary_objects_give_no_alarm_and_are_seldom_rejected(monitor, seed):
     assert not monitor.alarm_
     assert monitor.alarm_at_ is None
     assert state.n_seen == 5000
-    # The conformal bound is 0.05 on average; this is one calibration sample of 300.
+    # The conformal bound is 0.05 on average; this is one calibration sample of 150.
     assert 0 < state.n_rejected / 5000 < 0.1
     assert monitor.propose() == []
 
@@ -103,7 +111,9 @@ def test_state_does_not_depend_on_the_batches(model, calibration):
     assert states(first) == pytest.approx(states(second))
     assert first.alarm_
     np.testing.assert_array_equal(first.rejected_, second.rejected_)
-    np.testing.assert_array_equal(first.balls_.hits, second.balls_.hits)
+    for name in ("hits", "wide_hits", "places"):
+        one, other = getattr(first.balls_, name), getattr(second.balls_, name)
+        np.testing.assert_array_equal(one, other)
 
 
 def test_hits_are_counted_as_they_should_be(model, calibration):
@@ -116,11 +126,18 @@ def test_hits_are_counted_as_they_should_be(model, calibration):
     np.testing.assert_array_equal(balls.objects, X[times])
     np.testing.assert_array_equal(balls.births, times + 1)
     np.testing.assert_array_equal(balls.numbers, 1 + np.arange(len(times)))
+    n_places = 0
     for j, center in enumerate(balls.objects):
-        later = balls.objects[j + 1 :]
-        assert balls.hits[j] == (np.hypot(*(later - center).T) <= radius).sum()
-        known = monitor.reference_points_ - center
-        assert balls.known_hits[j] == (np.hypot(*known.T) <= radius).sum()
+        gaps = np.hypot(*(balls.objects - center).T)
+        known = np.hypot(*(monitor.reference_points_ - center).T)
+        assert balls.hits[j] == (gaps[j + 1 :] <= radius).sum()
+        assert balls.known_hits[j] == (known <= radius).sum()
+        assert balls.wide_hits[j] == (gaps[j + 1 :] <= 1.5 * radius).sum()
+        assert balls.wide_known_hits[j] == (known <= 1.5 * radius).sum()
+        is_new_place = (gaps[:j] > radius).all()
+        n_places += is_new_place
+        assert balls.places[j] == (n_places if is_new_place else 0)
+    assert 1 < n_places == monitor.n_places_ < len(times)
 
 
 def test_memory_is_bounded(model, calibration):
@@ -348,5 +365,17 @@ def test_radius_that_cannot_be_found_is_asked_for():
         model = ECM(3, random_state=0).fit(X)
     with pytest.raises(ValueError, match="radius must be given"):
         NewClusterMonitor(model, random_state=0).fit(np.repeat(KNOWN, 50, axis=0))
-    given = NewClusterMonitor(model, radius=1.0).fit(np.repeat(KNOWN, 50, axis=0))
+    given = NewClusterMonitor(model, radius=1.0).fit(np.repeat(KNOWN, 200, axis=0))
     assert given.radius_ == 1.0
+
+
+def test_fit_says_what_can_be_noticed(model, calibration):
+    monitor = NewClusterMonitor(model, random_state=0).fit(calibration)
+    assert 0.02 < monitor.detectable_share_ < 0.05
+    with pytest.warns(PowerWarning, match=r"at least 5\.6% of the stream .* \(225 are"):
+        monitor.fit(calibration[:300])
+    assert monitor.detectable_share_ == pytest.approx(0.056, abs=0.001)
+    strict = NewClusterMonitor(model, false_alarm_rate=1e-9, random_state=0)
+    with pytest.warns(PowerWarning, match="no new cluster is noticed"):
+        strict.set_params(rejection_rate=0.2).fit(calibration[:11])
+    assert strict.detectable_share_ == np.inf

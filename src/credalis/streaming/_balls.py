@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +10,16 @@ from scipy.special import logsumexp
 from sklearn.metrics import pairwise_distances
 
 from credalis import _archive
-from credalis.streaming._evidence import log_evidence
+from credalis.streaming._evidence import Bets, log_evidence
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
 Metric = str | Callable[[Array, Array], float]
+
+# Radius of a wide ball, in radii. Around an object of a Gaussian cluster as wide as the
+# known ones, a ball holds 0.5 (many dimensions) to 0.7 (one) of the cluster on average,
+# a wide one 0.87 (one) to nearly 1 (many).
+WIDENING = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +38,8 @@ class Reference:
         Radius of the balls.
     tolerated : float
         Share of the stream that a ball may have without being of interest.
+    bets : Bets
+        What is bet on balls.
     """
 
     points: Array
@@ -39,13 +47,17 @@ class Reference:
     metric: Metric
     radius: float
     tolerated: float
+    bets: Bets
 
     def are_close(self, points: Array, others: Array) -> NDArray[np.bool_]:
         """Which points are in the balls around which others."""
+        return self.distances(points, others) <= self.radius
+
+    def distances(self, points: Array, others: Array) -> Array:
+        """Distances of points and others, (n_points, n_others)."""
         if len(points) == 0 or len(others) == 0:
-            return np.zeros((len(points), len(others)), dtype=bool)
-        distances = pairwise_distances(points, others, metric=self.metric)
-        return distances <= self.radius
+            return np.zeros((len(points), len(others)))
+        return pairwise_distances(points, others, metric=self.metric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +78,11 @@ class Balls(_archive.SavedFields):
         Rejected calibration objects in the ball.
     hits : array of int, shape (n_balls,)
         Rejected objects of the stream that came after and fell into the ball.
+    places : array of int, shape (n_balls,)
+        The how-manieth rejected object that fell into no ball each of them is, from 1;
+        0 for those that fell into one.
+    wide_known_hits, wide_hits : array of int, shape (n_balls,)
+        The same as `known_hits` and `hits` for wide balls around the same objects.
     """
 
     objects: Array
@@ -74,36 +91,57 @@ class Balls(_archive.SavedFields):
     births: Counts
     known_hits: Counts
     hits: Counts
+    places: Counts
+    wide_known_hits: Counts
+    wide_hits: Counts
 
     @classmethod
     def none(cls, n_features: int, n_dimensions: int) -> "Balls":
         """Before the first object is rejected."""
-        counts = np.empty(0, dtype=np.intp)
-        return cls(
-            np.empty((0, n_features)),
-            np.empty((0, n_dimensions)),
-            counts,
-            counts,
-            counts,
-            counts.copy(),
-        )
+        counts = (np.empty(0, dtype=np.intp) for _ in range(7))
+        return cls(np.empty((0, n_features)), np.empty((0, n_dimensions)), *counts)
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Inverse of `to_state`; what version 0.1 has not counted is 0."""
+        zeros = np.zeros(len(state["hits"]), dtype=np.intp)
+        uncounted = ("places", "wide_known_hits", "wide_hits")
+        return cls(**{**{name: zeros.copy() for name in uncounted}, **state})
 
     def __len__(self) -> int:
         return len(self.objects)
 
-    def log_weighted(self, now: int, reference: Reference) -> Array:
+    def log_weighted(
+        self, now: int, reference: Reference, *, with_wide: bool = True
+    ) -> Array:
         """log(w_j E_j) of each ball once `now` objects were seen.
 
-        The weights w_j = 1 / (j (j + 1)) of the balls of a stream sum to 1.
+        The weights w_j of the balls of a stream, the stakes, sum to at most 1. E_j is a
+        weighted mean of the evidence for the ball and for the wide ball; the latter can
+        be left out of the sum.
         """
-        evidence = log_evidence(
-            self.known_hits,
+        bets = reference.bets
+        evidence = self._log_evidence(self.known_hits, self.hits, now, reference)
+        if bets.on_wide:
+            evidence += np.log1p(-bets.on_wide)
+        if bets.on_wide and with_wide:
+            wide = self._log_evidence(
+                self.wide_known_hits, self.wide_hits, now, reference
+            )
+            evidence = np.logaddexp(evidence, wide + np.log(bets.on_wide))
+        return evidence + bets.log_stakes_on(self.numbers, self.places)
+
+    def _log_evidence(
+        self, known_hits: Counts, hits: Counts, now: int, reference: Reference
+    ) -> Array:
+        return log_evidence(
+            known_hits,
             reference.n_objects,
-            self.hits,
+            hits,
             now - self.births,
             reference.tolerated,
+            reference.bets,
         )
-        return evidence - np.log(self.numbers) - np.log(self.numbers + 1.0)
 
     def followed_by(
         self,
@@ -112,9 +150,10 @@ class Balls(_archive.SavedFields):
         times: Counts,
         *,
         n_rejected: int,
+        n_places: int,
         at_most: int,
         reference: Reference,
-    ) -> tuple["Balls", Array]:
+    ) -> tuple["Balls", Array, int]:
         """The balls after further rejected objects, one after the other.
 
         Parameters
@@ -127,6 +166,8 @@ class Balls(_archive.SavedFields):
             The how-manieth object of the stream each of them is.
         n_rejected : int
             How many objects were rejected before.
+        n_places : int
+            How many of these fell into no ball that was there.
         at_most : int
             How many balls to keep; the oldest go.
         reference : Reference
@@ -137,29 +178,39 @@ class Balls(_archive.SavedFields):
         balls : Balls
         totals : array of shape (n_new,)
             log Σ_j w_j E_j after each of the objects.
+        n_places : int
+            How many rejected objects have fallen into no ball by then.
         """
         n_old, n_new = len(self), len(objects)
+        wide_radius = WIDENING * reference.radius
+        to_known = reference.distances(points, reference.points)
+        zeros = np.zeros(n_new, dtype=np.intp)
         everything = Balls(
             np.concatenate([self.objects, objects]),
             np.concatenate([self.points, points]),
             np.append(self.numbers, n_rejected + 1 + np.arange(n_new)),
             np.append(self.births, times),
-            np.append(
-                self.known_hits,
-                reference.are_close(points, reference.points).sum(axis=1),
-            ),
-            np.append(self.hits, np.zeros(n_new, dtype=np.intp)),
+            np.append(self.known_hits, (to_known <= reference.radius).sum(axis=1)),
+            np.append(self.hits, zeros),
+            np.append(self.places, zeros),
+            np.append(self.wide_known_hits, (to_known <= wide_radius).sum(axis=1)),
+            np.append(self.wide_hits, zeros),
         )
-        are_close = reference.are_close(points, everything.points)
+        distances = reference.distances(points, everything.points)
+        are_close, are_near = distances <= reference.radius, distances <= wide_radius
         totals = np.full(n_new, -np.inf)
         for i, now in enumerate(times):
             # An object hits the balls that were there when it came, not its own.
             watched = slice(max(0, n_old + i - at_most), n_old + i)
             everything.hits[watched] += are_close[i, watched]
+            everything.wide_hits[watched] += are_near[i, watched]
+            if not are_close[i, watched].any():
+                n_places += 1
+                everything.places[n_old + i] = n_places
             if watched.stop > watched.start:
                 balls = everything.part(watched)
                 totals[i] = logsumexp(balls.log_weighted(now, reference))
-        return everything.part(slice(-at_most, None)), totals
+        return everything.part(slice(-at_most, None)), totals, n_places
 
     def part(self, rows: slice) -> "Balls":
         """Some of the balls."""

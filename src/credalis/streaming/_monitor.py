@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_number, check_seed
+from credalis._warnings import warn_user
 from credalis.cluster import NNEVCLUS
 from credalis.cluster.nnevclus._extension import extended
+from credalis.exceptions import PowerWarning
 from credalis.streaming._balls import Balls, Reference
 from credalis.streaming._calibration import (
     check_monitored,
@@ -24,6 +26,7 @@ from credalis.streaming._calibration import (
     points_of,
     strangeness,
 )
+from credalis.streaming._evidence import CURRENT, EARLIER, detectable_share
 from credalis.streaming._proposals import ProposedCluster, proposed_clusters
 from credalis.streaming._schema import SCHEMA
 from credalis.streaming._state import StreamState
@@ -32,6 +35,13 @@ Array = NDArray[np.float64]
 
 # Rejected objects looked at together: bounds the memory for their distances.
 _BLOCK = 1000
+
+# What is bet on, by `evidence_version_`, and the version of a new fit.
+_BETS = {1: EARLIER, 2: CURRENT}
+_VERSION = 2
+
+# A new cluster of this share of a stream should be noticed.
+_LARGE_SHARE = 0.05
 
 
 class NewClusterMonitor(BaseEstimator):
@@ -45,15 +55,24 @@ class NewClusterMonitor(BaseEstimator):
     q <= max(p, ε), where p and q are the probabilities of this for a calibration
     object and for an object of the stream, is
 
-        E_j = B(K, N) B(k, n) / sup p^K (1 - p)^(N-K) q^k (1 - q)^(n-k),
+        E = A(K, N) B(k, n) / sup p^K (1 - p)^(N-K) q^k (1 - q)^(n-k),
 
-    the supremum over all p and q that satisfy the hypothesis, and B(k, n) the integral
-    of p^k (1 - p)^(n-k) under the prior Beta(1/2, 1/2). The alarm is given when
+    the supremum over all p and q that satisfy the hypothesis. B(k, n) is the integral
+    of q^k (1 - q)^(n-k) under the prior Beta(1/2, 5): a new cluster is a small part of
+    the stream. A(K, N) is that of p^K (1 - p)^(N-K) under a prior that is 0 with
+    probability 1/2, for a place where nothing was, and Beta(1/2, 1/2) otherwise. E_j is
+    the mean of this for the ball and for a ball with 1.5 times its radius, which holds
+    nearly all of a cluster. The alarm is given when
 
-        Σ_j w_j E_j >= 1 / α,    w_j = 1 / (j (j + 1)),  Σ_j w_j = 1.
+        Σ_j w_j E_j >= 1 / α,    w_j = (s(j) + s(i_j)) / 2,
+        s(j) = 1 / log₂(j + 1) - 1 / log₂(j + 2),  Σ_j s(j) = 1,
 
-    One half of the calibration sample determines what is rejected and how large the
-    balls are; the N objects of the other half are counted.
+    where i_j counts the rejected objects that fell into no ball that was watched, and
+    s(i_j) is 0 for the others. Each ball starts anew, with a stake that falls hardly
+    faster than 1 / j, so that a cluster that comes late is found nearly as fast.
+
+    A quarter of the calibration sample determines what is rejected and how large the
+    balls are; the N objects of the rest are counted.
 
     **False alarms.** Let the calibration objects be independent draws from one law, the
     objects of the stream independent draws from one law, and both independent of the
@@ -64,6 +83,17 @@ class NewClusterMonitor(BaseEstimator):
     calibration sample, and also one with outliers, as long as they scatter so that no
     ball gets a share above ε of the stream. It does not cover objects that depend on
     each other (sorted data, time series), nor a model that changes while it is used.
+
+    Given the calibration sample, the ranks of the stream's objects in it are not
+    independent, and a test that takes them for that gives too many alarms. Here the
+    sample is part of the evidence, and the supremum over p pays for its finite size.
+    Ranks among calibration and stream together are independent, but a test of them
+    would also find outliers that scatter.
+
+    **Power.** N calibration objects outside of a ball do not rule out that its
+    probability is a few times 1 / N: the evidence for a share q never exceeds
+    (1 - q)^-N. ``detectable_share_`` says which share of the stream a new cluster must
+    have; below it, a longer stream does not help, more calibration objects do.
 
     Memory is bounded: the last rejected objects of the stream, the rejected objects of
     the calibration sample, and a part of this sample for replay. The state does not
@@ -78,8 +108,8 @@ class NewClusterMonitor(BaseEstimator):
     false_alarm_rate : float, default=0.01
         α, the probability of a false alarm over the whole stream.
     rejection_rate : float, default=0.05
-        Share of ordinary objects that are rejected: a conformal bound, found on one
-        half of the calibration sample.
+        Share of ordinary objects that are rejected: a conformal bound, found on a
+        quarter of the calibration sample, but at least 1 / rate objects.
     min_share : float, default=0.005
         ε: a ball with at most this share of the stream holds outliers, not a cluster.
     radius : float or "auto", default="auto"
@@ -109,6 +139,14 @@ class NewClusterMonitor(BaseEstimator):
         ``empty_set="novelty"`` it is the score behind this mass, the log of the mean
         distance to the nearest training objects or the negative score of the detector:
         it tells strange objects apart that have the same mass.
+    detectable_share_ : float
+        Smallest share of the stream at which a new cluster gives an alarm, if it is
+        there from the beginning, is apart from the known ones, rejected in full and no
+        wider than they are; infinity if there are too few calibration objects for any.
+        The share is the one whose *expected* counts are just enough.
+    evidence_version_ : int
+        2, or 1 for a monitor that version 0.1 has saved: it goes on with the priors
+        Beta(1/2, 1/2), the weights 1 / (j (j + 1)) and one radius until it is fitted.
     radius_ : float
         Radius of the balls.
     rejected_ : array of shape (n_kept, n_features)
@@ -136,7 +174,7 @@ class NewClusterMonitor(BaseEstimator):
     >>> from credalis import NNEVCLUS
     >>> from credalis.streaming import NewClusterMonitor
     >>> centers = [[0, 0], [8, 0], [4, 7], [12, 7]]
-    >>> X, _ = make_blobs(600, centers=centers[:3], random_state=0)
+    >>> X, _ = make_blobs(900, centers=centers[:3], random_state=0)
     >>> model = NNEVCLUS(3, novelty_detector="ocsvm", random_state=0).fit(X[:300])
     >>> monitor = NewClusterMonitor(model, random_state=0).fit(X[300:])
     >>> ordinary, _ = make_blobs(1000, centers=centers[:3], random_state=1)
@@ -187,6 +225,11 @@ class NewClusterMonitor(BaseEstimator):
         Returns
         -------
         self
+
+        Warns
+        -----
+        PowerWarning
+            If a new cluster must be more than 5 % of the stream to be noticed.
         """
         self._check_parameters()
         partition = self.model.predict_partition(X)
@@ -198,9 +241,11 @@ class NewClusterMonitor(BaseEstimator):
                 f"rejection_rate={self.rejection_rate}, got {len(data)}"
             )
         rng = check_random_state(self.random_state)
-        # The balls must know nothing of the objects that are counted in them: one half
-        # says what is rejected and how large the balls are, the other half is counted.
-        shaping, counted = np.array_split(rng.permutation(len(data)), [len(data) // 2])
+        # The balls must know nothing of the objects that are counted in them: a quarter
+        # says what is rejected and how large the balls are, the rest is counted. What
+        # can be noticed depends on how many are counted.
+        n_shaping = max(n_least // 2, len(data) // 4)
+        shaping, counted = np.array_split(rng.permutation(len(data)), [n_shaping])
         scores = strangeness(self.model, X)
         self.threshold_ = conformal_threshold(scores[shaping], self.rejection_rate)
         is_rejected = scores > self.threshold_
@@ -219,10 +264,13 @@ class NewClusterMonitor(BaseEstimator):
         self.replay_, self.replay_labels_ = data[replayed], partition.labels[replayed]
         self.n_features_in_ = data.shape[1]
         self.balls_ = Balls.none(data.shape[1], points.shape[1])
-        self.n_seen_ = self.n_rejected_ = 0
+        self.evidence_version_ = _VERSION
+        self.n_seen_ = self.n_rejected_ = self.n_places_ = 0
         self.log_evidence_, self.p_value_ = -np.inf, 1.0
         self.alarm_ = False
         self.alarm_at_: int | None = None
+        if self.detectable_share_ > _LARGE_SHARE:
+            self._warn_of_little_power()
         return self
 
     def update(self, X: ArrayLike) -> StreamState:
@@ -245,11 +293,12 @@ class NewClusterMonitor(BaseEstimator):
         for start in range(0, len(rejected), _BLOCK):
             rows = rejected[start : start + _BLOCK]
             objects, times = data[rows], self.n_seen_ + 1 + rows
-            self.balls_, totals = self.balls_.followed_by(
+            self.balls_, totals, self.n_places_ = self.balls_.followed_by(
                 objects,
                 points_of(self.model, objects),
                 times,
                 n_rejected=self.n_rejected_,
+                n_places=self.n_places_,
                 at_most=self.max_rejected,
                 reference=reference,
             )
@@ -265,7 +314,8 @@ class NewClusterMonitor(BaseEstimator):
     def propose(self) -> list[ProposedCluster]:
         """New clusters among the rejected objects that are kept, the largest first.
 
-        A ball whose own evidence w_j E_j reaches 1/α is the core of a cluster; cores
+        A ball whose own evidence, w_j E_j without the wider ball, reaches 1/α is the
+        core of a cluster; cores
         within one radius of each other are in the same cluster, together with the
         rejected objects within one radius of them. Two new clusters that touch are
         therefore proposed as one. The list is empty if nothing gathers.
@@ -274,9 +324,13 @@ class NewClusterMonitor(BaseEstimator):
         if len(self.balls_) == 0:
             return []
         reference = self._reference
-        log_weighted = self.balls_.log_weighted(self.n_seen_, reference)
+        # A wide ball reaches out to objects that are not in the cluster.
+        log_weighted = self.balls_.log_weighted(
+            self.n_seen_, reference, with_wide=False
+        )
         threshold = self._log_threshold
-        if logsumexp(log_weighted) >= threshold:
+        total = logsumexp(self.balls_.log_weighted(self.n_seen_, reference))
+        if total >= threshold:
             # Just after an alarm, all balls together may have what none has alone.
             threshold = min(threshold, log_weighted.max())
         return proposed_clusters(self.balls_, log_weighted, threshold, reference)
@@ -339,6 +393,17 @@ class NewClusterMonitor(BaseEstimator):
         return self.balls_.objects
 
     @property
+    def detectable_share_(self) -> float:
+        """Smallest share of the stream at which a new cluster gives an alarm."""
+        return detectable_share(
+            self.n_counted_,
+            false_alarm_rate=self.false_alarm_rate,
+            rejection_rate=self.rejection_rate,
+            tolerated=self.min_share,
+            bets=_BETS[self.evidence_version_],
+        )
+
+    @property
     def _reference(self) -> Reference:
         return Reference(
             self.reference_points_,
@@ -346,11 +411,25 @@ class NewClusterMonitor(BaseEstimator):
             metric_of(self.model),
             self.radius_,
             self.min_share,
+            _BETS[self.evidence_version_],
         )
 
     @property
     def _log_threshold(self) -> float:
         return -float(np.log(self.false_alarm_rate))
+
+    def _warn_of_little_power(self) -> None:
+        share = self.detectable_share_
+        found = (
+            f"only new clusters of at least {share:.1%} of the stream are noticed"
+            if share <= 1
+            else "no new cluster is noticed"
+        )
+        warn_user(
+            f"{found}: there are too few calibration objects ({self.n_counted_} are "
+            "counted)",
+            PowerWarning,
+        )
 
     def _check_parameters(self) -> None:
         check_monitored(self.model)
@@ -395,6 +474,7 @@ class NewClusterMonitor(BaseEstimator):
         """Inverse of `to_state`."""
         monitor = cls(**state["parameters"])
         monitor._check_parameters()
+        monitor.evidence_version_, monitor.n_places_ = 1, 0
         for name, value in state["fitted"].items():
             setattr(monitor, name, value)
         monitor.balls_ = Balls.from_state(state["fitted"]["balls_"])

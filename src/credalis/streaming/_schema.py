@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from credalis._archive import (
     Array,
     Entries,
@@ -16,6 +18,9 @@ from credalis._archive import (
 
 _COUNTS = Array("i", ("n_balls",), at_least=0)
 _ORDINALS = Array("i", ("n_balls",), at_least=1, is_ascending=True)
+
+# Counts of balls that version 0.1 has not written.
+_LATER_COUNTS = ("places", "wide_known_hits", "wide_hits")
 
 _FITTED = Fields(
     {
@@ -34,7 +39,8 @@ _FITTED = Fields(
                 "births": _ORDINALS,
                 "known_hits": _COUNTS,
                 "hits": _COUNTS,
-            }
+            },
+            dict.fromkeys(_LATER_COUNTS, _COUNTS),
         ),
         "n_seen_": Integer(at_least=0),
         "n_rejected_": Integer(at_least=0),
@@ -42,7 +48,12 @@ _FITTED = Fields(
         "p_value_": Number(at_least=0, at_most=1),
         "alarm_": Flag(),
         "alarm_at_": OneOf(Nothing(), Integer(at_least=1)),
-    }
+    },
+    # Version 0.1 has written none of these: its evidence is version 1.
+    {
+        "evidence_version_": Integer(at_least=1, at_most=2),
+        "n_places_": Integer(at_least=0),
+    },
 )
 
 
@@ -70,14 +81,38 @@ def _check_monitor(owner: str, parameters: Entries, fitted: Entries) -> None:
                 f"each entry of {owner}.balls_.{name} must be at most {most}, got "
                 f"{balls[name][-1]}"
             )
-    if (balls["known_hits"] > fitted["n_counted_"]).any():
+    for name in ("known_hits", "wide_known_hits"):
+        if name in balls and (balls[name] > fitted["n_counted_"]).any():
+            raise ValueError(
+                f"each entry of {owner}.balls_.{name} must be at most n_counted_ = "
+                f"{fitted['n_counted_']}"
+            )
+    for name in ("hits", "wide_hits"):
+        if name in balls and (balls[name] > fitted["n_seen_"] - balls["births"]).any():
+            raise ValueError(
+                f"{owner}.balls_.{name} must not exceed the objects seen since births"
+            )
+    if "evidence_version_" in fitted:
+        _check_places(owner, fitted)
+
+
+def _check_places(owner: str, fitted: Entries) -> None:
+    balls = fitted["balls_"]
+    missing = [f"balls_.{name}" for name in _LATER_COUNTS if name not in balls]
+    if "n_places_" not in fitted:
+        missing.append("n_places_")
+    if missing:
+        raise ValueError(f"{owner}.{missing[0]} is missing")
+    if fitted["n_places_"] > fitted["n_rejected_"]:
         raise ValueError(
-            f"each entry of {owner}.balls_.known_hits must be at most n_counted_ = "
-            f"{fitted['n_counted_']}"
+            f"{owner}.n_places_ must be at most n_rejected_ = "
+            f"{fitted['n_rejected_']}, got {fitted['n_places_']}"
         )
-    if (balls["hits"] > fitted["n_seen_"] - balls["births"]).any():
+    places = balls["places"][balls["places"] > 0]
+    if (np.diff(places) <= 0).any() or (places > fitted["n_places_"]).any():
         raise ValueError(
-            f"{owner}.balls_.hits must not exceed the objects seen since births"
+            f"{owner}.balls_.places must be 0 or ascending to at most n_places_ = "
+            f"{fitted['n_places_']}"
         )
 
 
