@@ -33,6 +33,8 @@ _N_KMEANS = 10
 # than they are from theirs an ordinary one may be.
 _N_JUDGED_BY = 5
 _ORDINARY_FACTOR = 2.0
+# Of the distances by which centres are compared.
+_POWER = 1.5
 
 # An object is an inner one of its cluster if it is so much nearer to its centre than to
 # the next one, or among this share of the cluster, and at least so many, that are next
@@ -150,8 +152,7 @@ def _by_means(
     Gross outliers draw centres to themselves; without them, the other centres are
     where the objects are. But in small clusters many objects are isolated. Seeds that
     are drawn at random miss small clusters, which the hierarchy of Ward's method keeps
-    apart. The squared distances of the objects that are not strange tell which is
-    better.
+    apart. The distances of the objects that are not strange tell which is better.
     """
     wanted = max(_ENOUGH_POINTS, min(_POINTS_PER_CLUSTER * n_clusters, _MAX_POINTS))
     objects = _some(len(points), wanted, rng)
@@ -168,10 +169,12 @@ def _by_means(
 
 
 def _best_centers(points: Array, found: list[Array]) -> Array:
-    """The centres whose squared distances to the objects are least.
+    """The centres that are nearest to the objects.
 
-    Gross outliers would decide that; objects whose neighbours are closer to each other
-    than to them have no part in it. Those of a small, sparse cluster have.
+    By squared distances, a few far objects would decide that; by distances, a large
+    cluster would be divided rather than a small one found. So by a power between. Gross
+    outliers have no part in it: objects whose neighbours are closer to each other than
+    to them. Those of a small, sparse cluster have.
     """
     judges = points
     n_neighbors = min(_N_JUDGED_BY, len(points) - 1)
@@ -181,7 +184,7 @@ def _best_centers(points: Array, found: list[Array]) -> Array:
         reach = lengths[:, -1]
         is_ordinary = reach <= _ORDINARY_FACTOR * reach[neighbors].mean(axis=1)
         judges = points[is_ordinary] if is_ordinary.any() else points
-    costs = [cdist(judges, each, "sqeuclidean").min(axis=1).mean() for each in found]
+    costs = [(cdist(judges, each).min(axis=1) ** _POWER).mean() for each in found]
     return found[int(np.argmin(costs))]
 
 
