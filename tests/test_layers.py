@@ -26,7 +26,7 @@ LAYERS = [
         "tables",
     },
     {"checkpoints", "partition", "sources", "_novelty", "_worlds"},
-    {"objectives", "peaks", "metric_learning"},
+    {"_calibration", "objectives", "peaks", "metric_learning"},
     {"_drawing", "network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},

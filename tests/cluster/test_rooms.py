@@ -82,8 +82,7 @@ def test_ecm_needs_few_files():
         if name not in found and not name.endswith("._schema"):
             found.add(name)
             waiting += imported_modules(known[name])
-    # One of them, about levels, belongs to verbs after the fit.
-    assert len(found) <= 13, sorted(found)
+    assert len(found) <= 12, sorted(found)
     assert not any(room(name) in ("nnevclus", "evclus") for name in found)
 
 

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
+from credalis._calibration import calibration_of
 from credalis._checks import (
     check_choice,
     check_flag,
@@ -48,7 +49,6 @@ from credalis.cluster._framework._fit import (
     set_fitted,
     store_calibration,
 )
-from credalis.cluster._framework._levels import calibration_of
 from credalis.cluster._framework._schema import ESTIMATOR
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct

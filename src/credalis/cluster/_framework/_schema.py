@@ -154,6 +154,18 @@ def check_part(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be finite")
 
 
+def covariance_shape(
+    covariance_type: str, n_components: int, n_features: int
+) -> tuple[int, ...]:
+    """Shape of the covariances of a mixture."""
+    return {
+        "full": (n_components, n_features, n_features),
+        "tied": (n_features, n_features),
+        "diag": (n_components, n_features),
+        "spherical": (n_components,),
+    }[covariance_type]
+
+
 def check_points(
     name: str, points: np.ndarray | None, rows: np.ndarray, n_features: int
 ) -> None:

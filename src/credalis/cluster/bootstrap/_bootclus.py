@@ -14,7 +14,7 @@ from credalis._checks import check_choice, check_number, check_runs, check_sprea
 from credalis._progress import Progress, Report
 from credalis.belief import FocalSets, check_n_clusters
 from credalis.cluster._framework._estimator import BaseCredalClusterer
-from credalis.cluster._framework._schema import WITH_PARTITION
+from credalis.cluster._framework._schema import WITH_PARTITION, covariance_shape
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster.bootstrap._interval_masses import IntervalFit, masses_of_new
@@ -23,7 +23,6 @@ from credalis.cluster.bootstrap._replicates import (
     Replicates,
     best_mixture,
     bootstrap,
-    covariance_shape,
     pair_intervals,
 )
 from credalis.optimize import iterate

@@ -13,6 +13,7 @@ from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
 from credalis._threads import one_thread
+from credalis.cluster._framework._schema import covariance_shape
 from credalis.cluster._inputs._geometry import FARTHEST, within_reach
 
 Array = NDArray[np.float64]
@@ -34,18 +35,6 @@ _FARTHEST_DEVIATION = 1e100
 
 # Mixtures fitted between two reports.
 _REPORTED_TOGETHER = 25
-
-
-def covariance_shape(
-    covariance_type: str, n_components: int, n_features: int
-) -> tuple[int, ...]:
-    """Shape of the covariances of a mixture."""
-    return {
-        "full": (n_components, n_features, n_features),
-        "tied": (n_features, n_features),
-        "diag": (n_components, n_features),
-        "spherical": (n_components,),
-    }[covariance_type]
 
 
 def _check_precisions(owner: str, entries: _archive.Entries) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from credalis import _archive
+from credalis.cluster._framework._schema import covariance_shape
 from credalis.optimize import iterate
 
 Array = NDArray[np.float64]
@@ -32,13 +33,7 @@ _NOTHING = 10 * np.finfo(np.float64).eps
 
 
 def _check_factors(owner: str, entries: _archive.Entries) -> None:
-    n_components, n_features = entries["means"].shape
-    shape = {
-        "full": (n_components, n_features, n_features),
-        "tied": (n_features, n_features),
-        "diag": (n_components, n_features),
-        "spherical": (n_components,),
-    }[entries["family"]]
+    shape = covariance_shape(entries["family"], *entries["means"].shape)
     factors = entries["factors"]
     if factors.shape != shape:
         raise ValueError(
