@@ -161,6 +161,7 @@ class TestRows:
         X = np.round(data[0] / 3)
         model = ECM(3, random_state=0, n_init=1).fit(X[:300])
         model.calibrate(X[300:500], n_refits=1)
+        assert model.predict_sets(X[500:], level=0.8).any(axis=1).all()
 
     def test_a_sample_of_the_fit_is_enough_to_notice(self):
         X = np.random.default_rng(0).normal(size=(1000, 3))
