@@ -1,7 +1,9 @@
 """Checks of parameters, with uniform messages: name, expectation, value."""
 
 import math
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
@@ -24,6 +26,9 @@ _MOST_RUNS = 100_000
 
 _MOST_JOBS = 10_000
 
+# Integers to Python and NumPy, but not to those who count.
+_NO_NUMBERS = (bool, np.bool_, np.timedelta64)
+
 # Characters of a value that an error message shows.
 _LONGEST_SHOWN = 200
 
@@ -33,7 +38,7 @@ def check_integer(
 ) -> int:
     """Value as an ``int`` within the bounds, or a ValueError that names it."""
     expected = "an integer" + _bounds(at_least=at_least, at_most=at_most)
-    if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, Integral) or isinstance(value, _NO_NUMBERS):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
     number = int(value)
     if (at_least is not None and number < at_least) or (
@@ -54,7 +59,7 @@ def check_number(
     """Value as a finite ``float`` within the bounds, or a ValueError that names it."""
     bounds = _bounds(above=above, at_least=at_least, at_most=at_most)
     expected = f"a finite number{bounds}"
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, Real) or isinstance(value, _NO_NUMBERS):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
     try:
         number = float(value)
@@ -138,6 +143,24 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
         ) from error
 
 
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Let the messages of another library's checks name the argument.
+
+    They say what is wrong with an array, but not with which one. Sums that serve to
+    look for entries that are not finite may overflow, which means nothing.
+    """
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except (TypeError, ValueError, OverflowError) as error:
+        message = str(error)
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message):
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} is not valid: {message}") from error
+
+
 def check_finite(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
     """The same matrix, or a ValueError that says where it is not finite."""
     if not np.isfinite(array).all():
@@ -149,12 +172,25 @@ def check_finite(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
     return array
 
 
+def check_moderate(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same numbers of any shape, finite and with products that are, too."""
+    with np.errstate(invalid="ignore"):
+        largest = max(array.max(initial=0.0), -array.min(initial=0.0))
+    if not largest <= _LARGEST_FACTOR or np.isnan(array.min(initial=0.0)):
+        raise ValueError(
+            f"{name} must be finite and between -{_LARGEST_FACTOR:g} and "
+            f"{_LARGEST_FACTOR:g}, got NaN or other numbers"
+        )
+    return array
+
+
 def check_spread(name: str, array: NDArray[np.float64]) -> None:
-    """Refuse rows whose squared distances, or sums of them, are no float64 numbers."""
+    """Refuse rows whose squares or squared distances, or sums, are no float64 numbers."""
     with np.errstate(over="ignore"):
         widest = np.ptp(array, axis=0).max()
         square = np.square(widest)
-        is_infinite = not np.isfinite(array.size * square)
+        largest = np.square(max(-array.min(), array.max()))
+        is_infinite = not np.isfinite(array.size * max(square, largest))
     if is_infinite or (widest > 0 and square < np.finfo(np.float64).tiny):
         raise ValueError(
             f"{name} must have distances that can be squared, got values from "
@@ -188,7 +224,7 @@ def check_seed(name: str, value: object) -> None:
     """Refuse what scikit-learn takes no random numbers from, by name."""
     if value is None or value is np.random:
         return
-    if isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)):
+    if isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS):
         check_integer(name, value, at_least=0, at_most=_LARGEST_SEED)
     elif not isinstance(value, np.random.RandomState):
         raise ValueError(

@@ -16,7 +16,13 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_array
 
-from credalis._checks import check_choice, check_integer, check_lengths, check_number
+from credalis._checks import (
+    check_choice,
+    check_integer,
+    check_lengths,
+    check_number,
+    naming,
+)
 from credalis._neighbors import (
     EUCLIDEAN,
     batches,
@@ -240,7 +246,10 @@ def delta_bel(
     if metric == "precomputed":
         objects = check_dissimilarities(X, symmetrize=symmetrize)
     else:
-        objects = check_array(X, dtype=np.float64, ensure_min_samples=2, input_name="X")
+        with naming("X"):
+            objects = check_array(
+                X, dtype=np.float64, ensure_min_samples=2, input_name="X"
+            )
     n_neighbors = _checked_n_neighbors(n_neighbors, len(objects))
     neighbors, lengths = nearest_neighbors(objects, metric, n_neighbors)
     belief = _center_belief(neighbors, lengths, quantile)

@@ -11,7 +11,11 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import (
+    ConvergenceWarning,
+    DataConversionWarning,
+    NotFittedError,
+)
 
 from credalis import CredalPartition
 
@@ -19,7 +23,7 @@ from credalis import CredalPartition
 BUDGET = 20.0
 
 
-class Broken(AssertionError):
+class BrokenError(AssertionError):
     """A result that is wrong, or a refusal of what must be taken."""
 
 
@@ -36,7 +40,7 @@ class Call:
     what : str
         The function or method, for the table of outcomes.
     run : callable
-        Calls it and looks at what it returns; raises Broken if that is wrong.
+        Calls it and looks at what it returns; raises BrokenError if that is wrong.
     names : collection of str
         Of these words, one must be in the message of a refusal.
     allowed : tuple of exception classes
@@ -89,7 +93,7 @@ def finish(case: str, call: Call, budget: float = BUDGET) -> Outcome:
         except Hang:
             kind, is_failure = "hang", True
             message = f"more than {budget:g} s of processor time"
-        except Broken as error:
+        except BrokenError as error:
             kind, is_failure, message = "wrong result", True, str(error)
         except (ValueError, TypeError, *call.allowed) as error:
             kind, message = type(error).__name__, str(error)
@@ -115,9 +119,10 @@ def names_one(message: str, names: Collection[str]) -> bool:
 
 def is_documented(category: type[Warning]) -> bool:
     """Whether a warning is one of those that the library may give."""
-    is_own = issubclass(category, UserWarning)
-    from_others = category.__module__.split(".")[0] not in ("builtins", "credalis")
-    return is_own and (not from_others or issubclass(category, ConvergenceWarning))
+    if issubclass(category, (ConvergenceWarning, DataConversionWarning)):
+        return True
+    is_own = category.__module__.split(".")[0] in ("builtins", "credalis")
+    return is_own and issubclass(category, UserWarning)
 
 
 @contextlib.contextmanager
@@ -150,16 +155,18 @@ def accepted(function: Callable, *given: object, **options: object) -> object:
         return function(*given, **options)
     except (ValueError, TypeError) as error:
         name = getattr(function, "__name__", str(function))
-        raise Broken(f"{name} refused what it must take: {error}") from error
+        raise BrokenError(f"{name} refused what it must take: {error}") from error
 
 
 def ensure(is_right: object, message: str) -> None:
     """Say what is wrong unless it is right."""
     if not is_right:
-        raise Broken(message)
+        raise BrokenError(message)
 
 
-def ensure_partition(partition: CredalPartition, n_samples: int | None = None) -> None:
+def ensure_partition(
+    partition: CredalPartition, n_samples: int | None = None, *, gap: float = 1e-9
+) -> None:
     """Masses are masses, and labels are clusters."""
     ensure(isinstance(partition, CredalPartition), f"not a partition: {partition!r}")
     masses = partition.masses
@@ -168,7 +175,7 @@ def ensure_partition(partition: CredalPartition, n_samples: int | None = None) -
     ensure(masses.shape == shape, f"masses of shape {masses.shape}, not {shape}")
     ensure(np.isfinite(masses).all(), "NaN in masses")
     ensure((masses >= 0).all(), "negative masses")
-    ensure(np.abs(masses.sum(axis=1) - 1).max(initial=0) < 1e-9, "sums that are not 1")
+    ensure(np.abs(masses.sum(axis=1) - 1).max(initial=0) < gap, "sums that are not 1")
     ensure_labels(partition.labels, n_samples, partition.n_clusters)
     for view in (partition.plausibility, partition.pignistic, partition.belief):
         ensure(np.isfinite(view).all(), "NaN in a view of the masses")

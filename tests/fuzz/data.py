@@ -5,7 +5,6 @@ import pandas as pd
 import polars as pl
 from scipy import sparse
 from scipy.spatial.distance import cdist, squareform
-
 from tests.fuzz.values import HOSTILE, NUMBERS, pick
 
 Rng = np.random.Generator
@@ -13,7 +12,9 @@ Rng = np.random.Generator
 
 def n_rows(rng: Rng) -> int:
     """Few rows."""
-    return int(pick(rng, (2, 3, 4, 5, 6, 8, 8, 10, 12, 12, 15, 20, 20, 25, 30, 45, 60)))
+    return int(
+        pick(rng, (2, 4, 5, 6, 8, 10, 12, 15, 20, 20, 25, 30, 30, 40, 50, 60, 60))
+    )
 
 
 def numbers(rng: Rng, n_features: int | None = None) -> np.ndarray:
@@ -95,7 +96,7 @@ _WEIGHTS = np.array([30, 4, 4, 5, 3, 6, 2, 7, 5, 4, 7, 4, 5, 3, 2, 1], dtype=flo
 _WEIGHTS /= _WEIGHTS.sum()
 
 
-def dressed(rng: Rng, X: np.ndarray, share: float = 0.12) -> object:
+def dressed(rng: Rng, X: np.ndarray, share: float = 0.07) -> object:
     """The matrix in one of the forms that users have, or something else instead."""
     if rng.random() < share:
         return _disguised(rng, X)
@@ -214,7 +215,7 @@ def labels(rng: Rng, n: int, n_clusters: int = 3) -> object:
     """Partial labels: mostly right ones, some of them unknown."""
     y = rng.integers(max(n_clusters, 1), size=n)
     choice = rng.random()
-    if choice < 0.5:
+    if choice < 0.65:
         return np.where(rng.random(n) < pick(rng, (0.3, 0.7, 0.9)), -1, y)
     things = (
         y,
@@ -252,7 +253,7 @@ def pairs(rng: Rng, n: int) -> object:
     """Pairs of objects, mostly existing ones."""
     found = rng.integers(n, size=(int(rng.integers(1, 8)), 2))
     choice = rng.random()
-    if choice < 0.55:
+    if choice < 0.7:
         return found[found[:, 0] != found[:, 1]]
     things = (
         found,

@@ -1,7 +1,7 @@
 """Small models that many cases ask for predictions, or change the file of."""
 
 import warnings
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,13 +33,14 @@ from credalis.metric_learning import (
     LFDA,
     LSI,
     PCCA,
-    DissimilarityPCA,
     DMLeig,
 )
 from credalis.streaming import NewClusterMonitor
 
 _rng = np.random.default_rng(0)
-ROWS = np.concatenate([_rng.normal(m, 1, size=(10, 2)) for m in ((0, 0), (7, 0), (3, 6))])
+ROWS = np.concatenate(
+    [_rng.normal(m, 1, size=(10, 2)) for m in ((0, 0), (7, 0), (3, 6))]
+)
 CLASSES = np.repeat([0, 1, 2], 10)
 ONE_COLUMN = ROWS[:, :1].copy()
 MATRIX = cdist(ROWS, ROWS)
@@ -126,7 +127,7 @@ _OTHERS = ("DissimilarityPCA", "monitor", "partition", "calibrated", "table")
 SAVED = (*ESTIMATORS, *(f"{name} metric" for name in LEARNERS), *_OTHERS)
 
 
-@lru_cache(maxsize=None)
+@cache
 def estimator(name: str) -> Any:
     """A fitted estimator; nobody may change it."""
     made, data, given = _SPECIFIED[name]
@@ -139,14 +140,14 @@ def training_data(name: str) -> np.ndarray:
     return _SPECIFIED[name][1]
 
 
-@lru_cache(maxsize=None)
+@cache
 def learner(name: str) -> Any:
     """A fitted metric learner."""
     with _quiet():
         return _LEARNERS[name].fit(ROWS, CLASSES)
 
 
-@lru_cache(maxsize=None)
+@cache
 def saved_object(name: str) -> Any:
     """One object of each kind that files may hold."""
     if name in _SPECIFIED:
@@ -162,7 +163,8 @@ def saved_object(name: str) -> Any:
             ).fit(MATRIX)
         if name == "partition":
             return CredalPartition(
-                [[0, 1, 0, 0], [0, 0.6, 0.2, 0.2], [0.1, 0, 0.7, 0.2]], FocalSets.full(2)
+                [[0, 1, 0, 0], [0, 0.6, 0.2, 0.2], [0.1, 0, 0.7, 0.2]],
+                FocalSets.full(2),
             )
         if name == "monitor":
             model = ECM(2, **_FEW).fit(ROWS)

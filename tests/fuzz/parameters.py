@@ -10,17 +10,17 @@ from sklearn.ensemble import IsolationForest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import OneClassSVM
+from tests.fuzz.values import FEW_OR_NONSENSE, HOSTILE, mostly, pick
 
 from credalis import CredalPartition, FocalSets
 from credalis.metric_learning import FDA, KFDA, LSI, PCCA
-from tests.fuzz.values import FEW_OR_NONSENSE, HOSTILE, mostly, pick
 
 Rng = np.random.Generator
 
 # What keeps a fit short.
 CHEAP: dict[str, tuple] = {
     "n_init": (1, 1, 1, 2),
-    "max_iter": (1, 2, 3, 5, 8),
+    "max_iter": (1, 2, 5, 10, 30),
     "n_bootstrap": (2, 3, 5),
     "committee_size": (10, 20, 40),
     "random_state": (0, 1, 12345, 2**32 - 1),
@@ -121,14 +121,15 @@ _MANY_TAKE_LONG = {
 
 
 def drawn(
-    rng: Rng, defaults: dict[str, Any], X: np.ndarray, n_clusters: int, share: float
+    rng: Rng, cls: type, X: np.ndarray, n_clusters: int, share: float
 ) -> dict[str, Any]:
-    """Values for some of the parameters, a share of them hostile."""
+    """Values for some of the parameters of a class, a share of them hostile."""
+    defaults = cls().get_params(deep=False)
     given = {name: pick(rng, CHEAP[name]) for name in CHEAP if name in defaults}
     names = sorted(defaults)
     n_changed = int(pick(rng, (0, 1, 1, 2, 2, 3, 4, 6)))
     for name in rng.choice(names, size=min(n_changed, len(names)), replace=False):
-        value = _value(rng, str(name), X, n_clusters, share)
+        value = _value(rng, cls, str(name), X, n_clusters, share)
         if value is not _KEEP:
             given[str(name)] = value
     return given
@@ -137,13 +138,32 @@ def drawn(
 _KEEP = object()
 
 
-def _value(rng: Rng, name: str, X: np.ndarray, n_clusters: int, share: float) -> Any:
+# What only some classes know by these names, so that most fits begin.
+_OF_CLASS: dict[str, dict[str, tuple]] = {
+    "NNEVCLUS": {"solver": ("auto", *_NETWORK_SOLVERS)},
+    "EVCLUS": {"solver": ("two-sided", "reference", "gradient")},
+    "BPEC": {"init": ("peaks",)},
+    "CCM": {"gamma": (0.0, 0.5, 1.0, 2.0)},
+}
+
+
+def _value(
+    rng: Rng, cls: type, name: str, X: np.ndarray, n_clusters: int, share: float
+) -> Any:
     if rng.random() < share:
         return pick(rng, FEW_OR_NONSENSE if name in _MANY_TAKE_LONG else HOSTILE)
     if name == "metric":
         if rng.random() < 0.35:
             return pick(rng, _TRANSFORMERS)()
         return mostly(rng, ("euclidean", "adaptive"), _METRICS, 0.5)
+    if rng.random() < 0.9:
+        own = _OF_CLASS.get(cls.__name__, {}).get(name)
+        if name == "empty_set":
+            own = cls._empty_sets
+        elif name == "init" and hasattr(cls, "_inits") and rng.random() < 0.6:
+            own = cls._inits
+        if own is not None:
+            return pick(rng, own)
     if name == "init":
         return _init(rng, X, n_clusters)
     if name == "focal_sets" and rng.random() < 0.3:
@@ -155,7 +175,11 @@ def _value(rng: Rng, name: str, X: np.ndarray, n_clusters: int, share: float) ->
             rng,
             (
                 *(None, "ocsvm", "ocsvm", OneClassSVM(gamma=2.0, nu=0.3)),
-                *(IsolationForest(3, random_state=0), StandardScaler(), OneClassSVM),
+                *(
+                    IsolationForest(n_estimators=3, random_state=0),
+                    StandardScaler(),
+                    OneClassSVM,
+                ),
             ),
         )
     if name == "kernel" and rng.random() < 0.1:
@@ -171,7 +195,8 @@ def _init(rng: Rng, X: np.ndarray, n_clusters: int) -> Any:
     if rng.random() < 0.6:
         return pick(rng, names)
     rows = rng.integers(len(X), size=n_clusters)
-    masses = rng.dirichlet(np.ones(n_clusters + 2), size=len(X))
+    sets = FocalSets.singletons(n_clusters)
+    masses = rng.dirichlet(np.ones(len(sets)), size=len(X))
     choices = (
         X[rows],
         rows,
@@ -183,8 +208,8 @@ def _init(rng: Rng, X: np.ndarray, n_clusters: int) -> Any:
         np.zeros((n_clusters, X.shape[1])),
         X[rows][:, :0],
         masses,
-        CredalPartition(masses, FocalSets.singletons(n_clusters)),
-        CredalPartition(masses[:1], FocalSets.singletons(n_clusters)),
+        CredalPartition(masses, sets),
+        CredalPartition(masses[:1], sets),
     )
     return pick(rng, choices)
 

@@ -22,7 +22,13 @@ OTHERS = (
     *(None, "", "x", "auto", "2", "é∅\x00\n", "a" * 5000, b"bytes", bytearray(b"x")),
     *([], (), {}, set(), [1], [1, 2], (0.5, 0.5), {"a": 1}, {1, 2}, [[1, 2], [3]]),
     *(range(3), slice(2), ..., object(), int, len, lambda: 1, NotImplemented),
-    *(np.array([]), np.array([1, 2]), np.zeros((2, 2)), np.array(["a"]), np.dtype("f8")),
+    *(
+        np.array([]),
+        np.array([1, 2]),
+        np.zeros((2, 2)),
+        np.array(["a"]),
+        np.dtype("f8"),
+    ),
     *(np.array([None]), np.datetime64("2020-01-01"), np.timedelta64(1, "D")),
 )
 HOSTILE = NUMBERS + ODD_NUMBERS + OTHERS
@@ -31,7 +37,7 @@ HOSTILE = NUMBERS + ODD_NUMBERS + OTHERS
 FEW_OR_NONSENSE = tuple(
     value
     for value in HOSTILE
-    if not (isinstance(value, (int, np.integer)) and 20 < value)
+    if not (isinstance(value, (int, np.integer)) and value > 20)
 )
 
 

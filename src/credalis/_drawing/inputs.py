@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
+from credalis._checks import naming
+
 
 def fitted(estimator: Any, attribute: str) -> Any:
     """A fitted attribute, or a NotFittedError (a ValueError) that names it."""
@@ -22,7 +24,8 @@ def fitted(estimator: Any, attribute: str) -> Any:
 
 def check_features(X: ArrayLike, n_samples: int | None = None) -> NDArray[np.float64]:
     """X as a finite float64 matrix with one row for each object."""
-    array = check_array(X, dtype=np.float64, input_name="X")
+    with naming("X"):
+        array = check_array(X, dtype=np.float64, input_name="X")
     if n_samples is not None and len(array) != n_samples:
         raise ValueError(
             f"X must have one row for each of the {n_samples} objects of the "

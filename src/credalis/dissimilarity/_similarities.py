@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_array
 
-from credalis._checks import check_flag
+from credalis._checks import check_flag, naming
 
 # φ(δ0): objects δ0 apart should be in conflict to this degree.
 TARGET_AT_SCALE = 0.95
@@ -60,7 +60,8 @@ def check_dissimilarities(
         What the matrix is called in messages.
     """
     check_flag("symmetrize", symmetrize)
-    matrix = check_array(D, dtype=np.float64, input_name=name, ensure_min_samples=2)
+    with naming(name):
+        matrix = check_array(D, dtype=np.float64, input_name=name, ensure_min_samples=2)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"{name} must be a square matrix of dissimilarities, got shape "
@@ -211,6 +212,12 @@ class EuclideanSimilarities(Similarities):
         half_norms = -0.5 * np.einsum("ij,ij->j", scaled, scaled)
         limits = np.finfo(dtype)
         farthest = half_norms.min(initial=0.0)
+        if not 4 * farthest > limits.min:
+            raise ValueError(
+                f"X must have distances that can be squared as {limits.dtype}, the "
+                f"farthest are {np.sqrt(-farthest):.3g} times δ0: scale the data, remove "
+                "outliers, or set dtype='float64'"
+            )
         left: Array = np.empty((len(scaled) + 2, len(points)), dtype=dtype)
         left[:-2], left[-2], left[-1] = scaled, half_norms, 1.0
         right = np.empty_like(left)

@@ -15,7 +15,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
-from credalis._checks import check_choice, check_integer, check_seed, check_spread
+from credalis._checks import (
+    check_choice,
+    check_integer,
+    check_seed,
+    check_spread,
+    naming,
+)
 from credalis._threads import one_thread
 
 Matrix = NDArray[np.float64]
@@ -110,7 +116,10 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
         -------
         self
         """
-        data: Matrix = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        with naming("X"):
+            data: Matrix = validate_data(
+                self, X, dtype=np.float64, ensure_min_samples=2
+            )
         check_spread("X", data)
         if hasattr(self, "random_state"):
             check_seed("random_state", self.random_state)
@@ -122,7 +131,8 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
     def transform(self, X: ArrayLike) -> Matrix:
         """Learned features of the rows of X, shape (n_samples, n_components_)."""
         check_is_fitted(self)
-        data = validate_data(self, X, dtype=np.float64, reset=False)
+        with naming("X"):
+            data = validate_data(self, X, dtype=np.float64, reset=False)
         with one_thread():
             return self._features(data)
 

@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
+from credalis._checks import naming
 from credalis._threads import one_thread
 from credalis.dissimilarity import check_dissimilarities
 from credalis.metric_learning._base import Components, FeatureLearner, signs
@@ -85,9 +86,10 @@ class DissimilarityPCA(FeatureLearner):
         -------
         self
         """
-        data: NDArray[np.float64] = validate_data(
-            self, X, dtype=np.float64, ensure_min_samples=2
-        )
+        with naming("X"):
+            data: NDArray[np.float64] = validate_data(
+                self, X, dtype=np.float64, ensure_min_samples=2
+            )
         with one_thread():
             self._learn(data)
         return self
@@ -130,7 +132,8 @@ class DissimilarityPCA(FeatureLearner):
         array of shape (n_samples, n_components_)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        with naming("X"):
+            X = validate_data(self, X, dtype=np.float64, reset=False)
         with one_thread():
             return (X - self.mean_) @ self.components_.T / self.scale_
 

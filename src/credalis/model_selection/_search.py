@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import Tags, check_random_state, get_tags
 
-from credalis._checks import check_integer, check_n_jobs, check_seed
+from credalis._checks import check_integer, check_n_jobs, check_seed, naming
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._fits import settled
 from credalis.model_selection._side_information import (
@@ -377,7 +377,8 @@ def _on_estimators(
     if scoring is None:
         return None
     if isinstance(scoring, (list, tuple, set)):
-        scoring = {name: name for name in scoring}
+        with naming("scoring"):
+            scoring = {name: name for name in scoring}
     if isinstance(scoring, Mapping):
         return {name: _on_estimators(each) for name, each in scoring.items()}
     return _OnEstimator(scoring if callable(scoring) else get_scorer(scoring))

@@ -7,11 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-import credalis
-from credalis import datasets, model_selection, peaks, sources
-from credalis.checkpoints import Checkpoint
-from credalis.streaming import NewClusterMonitor
 from tests.fuzz import data, models
 from tests.fuzz.api.evidence import partition
 from tests.fuzz.case import (
@@ -23,6 +18,11 @@ from tests.fuzz.case import (
     names_of,
 )
 from tests.fuzz.values import FEW_OR_NONSENSE, HOSTILE, mostly, pick
+
+import credalis
+from credalis import datasets, model_selection, peaks, sources
+from credalis.checkpoints import Checkpoint
+from credalis.streaming import NewClusterMonitor
 
 Rng = np.random.Generator
 
@@ -39,7 +39,10 @@ def graph(rng: Rng) -> Call:
         "symmetrize": mostly(rng, (False, True), HOSTILE, 0.1),
     }
     n_clusters = mostly(rng, (None, 1, 2, 3), HOSTILE, 0.2)
-    bounds = mostly(rng, (0.0, 0.5), HOSTILE, 0.3), mostly(rng, (0.0, 0.5), HOSTILE, 0.3)
+    bounds = (
+        mostly(rng, (0.0, 0.5), HOSTILE, 0.3),
+        mostly(rng, (0.0, 0.5), HOSTILE, 0.3),
+    )
 
     def run() -> None:
         found = peaks.delta_bel(X, **given)
@@ -74,7 +77,9 @@ def numbers_of_clusters(rng: Rng) -> Call:
         "n_jobs": mostly(rng, (None, 1), ("x", 0, -1.5), 0.05),
     }
     names = names_of(function) | {"estimator"}
-    if isinstance(estimator, credalis.cluster._framework._estimator.BaseCredalClusterer):
+    if isinstance(
+        estimator, credalis.cluster._framework._estimator.BaseCredalClusterer
+    ):
         names |= names_of(type(estimator))
     return Call("select_n_clusters", lambda: function(estimator, X, **given), names)
 
@@ -91,7 +96,9 @@ def quantiles(rng: Rng) -> Call:
         "random_state": mostly(rng, (0, None), HOSTILE, 0.1),
     }
     names = names_of(function, type(estimator))
-    return Call("select_dissimilarity_quantile", lambda: function(estimator, X, **given), names)
+    return Call(
+        "select_dissimilarity_quantile", lambda: function(estimator, X, **given), names
+    )
 
 
 def searches(rng: Rng) -> Call:
@@ -117,7 +124,9 @@ def searches(rng: Rng) -> Call:
     }
     shown = data.dressed(rng, X, 0.1)
     function = model_selection.search
-    names = names_of(function, type(estimator).fit if hasattr(estimator, "fit") else function)
+    names = names_of(
+        function, type(estimator).fit if hasattr(estimator, "fit") else function
+    )
     if hasattr(estimator, "get_params"):
         names |= estimator.get_params().keys()
     return Call(
@@ -217,7 +226,9 @@ def benchmarks(rng: Rng) -> Call:
     home = mostly(rng, (None,), HOSTILE, 0.2)
     return Call(
         "datasets.fetch_benchmark",
-        lambda: datasets.fetch_benchmark(name, home, download_if_missing=False),
+        lambda: datasets.fetch_benchmark(
+            name, data_home=home, download_if_missing=False
+        ),
         names_of(datasets.fetch_benchmark),
         allowed=(FileNotFoundError, NotADirectoryError),
     )
@@ -268,9 +279,7 @@ def checkpoints(rng: Rng) -> Call:
     """What may be given as a checkpoint."""
     path = mostly(rng, ("state",), HOSTILE, 0.6)
     seconds = mostly(rng, (0, 1.5), HOSTILE, 0.6)
-    return Call(
-        "Checkpoint", lambda: Checkpoint(path, seconds), names_of(Checkpoint)
-    )
+    return Call("Checkpoint", lambda: Checkpoint(path, seconds), names_of(Checkpoint))
 
 
 def saving(rng: Rng) -> Call:
@@ -327,7 +336,9 @@ def displays(rng: Rng) -> Call:
             X, n_clusters=mostly(rng, (None, 2), HOSTILE, 0.3)
         ),
         "FeatureDisplay.from_features": lambda f: f(X, data.labels(rng, n)),
-        "HistoryDisplay.from_estimator": lambda f: f(mostly(rng, (fitted,), HOSTILE, 0.6)),
+        "HistoryDisplay.from_estimator": lambda f: f(
+            mostly(rng, (fitted,), HOSTILE, 0.6)
+        ),
         "ShepardDisplay.from_partition": lambda f: f(
             offered,
             data.dissimilarities(rng),
@@ -365,7 +376,7 @@ def whole(rng: Rng) -> Call:
             strict=True,
         ):
             ensure(np.array_equal(first, second), "a copy predicts otherwise")
-        if hasattr(made, "predict_partition"):
+        if hasattr(made, "partition_"):
             rows = np.zeros((1, made.n_features_in_))
             ensure_partition(accepted(made.predict_partition, rows), 1)
 

@@ -5,9 +5,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-
-import credalis
-from credalis.cluster import estimator_classes
 from tests.fuzz import data, models, parameters
 from tests.fuzz.case import (
     Call,
@@ -20,11 +17,16 @@ from tests.fuzz.case import (
 )
 from tests.fuzz.values import FEW_OR_NONSENSE, HOSTILE, mostly, pick
 
+import credalis
+from credalis.cluster import estimator_classes
+
 Rng = np.random.Generator
 
 _CLASSES = estimator_classes()
 # Those that take longest come less often.
-_OFTEN = [cls for cls in _CLASSES for _ in range(1 if cls.__name__ == "Consensus" else 4)]
+_OFTEN = [
+    cls for cls in _CLASSES for _ in range(1 if cls.__name__ == "Consensus" else 4)
+]
 
 
 def fit(rng: Rng) -> Call:
@@ -34,10 +36,10 @@ def fit(rng: Rng) -> Call:
     n_clusters = int(pick(rng, (1, 2, 2, 2, 3, 3, 4, 6)))
     share = pick(rng, (0.0, 0.0, 0.1, 0.5))
     defaults = cls().get_params(deep=False)
-    given = parameters.drawn(rng, defaults, X, n_clusters, share)
+    given = parameters.drawn(rng, cls, X, n_clusters, share)
     if "n_clusters" in defaults:
         given.setdefault("n_clusters", n_clusters)
-    is_matrix = "metric" in defaults and given.get("metric") == "precomputed"
+    is_matrix = _is_text(given.get("metric"), "precomputed")
     if not is_matrix and getattr(cls, "_reads_dissimilarities", False):
         is_matrix = rng.random() < 0.1
         if is_matrix:
@@ -49,6 +51,10 @@ def fit(rng: Rng) -> Call:
         lambda: _fit(rng, cls, given, shown, told),
         names_of(cls, cls.fit) | {"δ0"},
     )
+
+
+def _is_text(value: Any, text: str) -> bool:
+    return isinstance(value, str) and value == text
 
 
 def side_information(rng: Rng, cls: type, X: np.ndarray, n_clusters: int) -> dict:
@@ -84,7 +90,7 @@ def _fit(rng: Rng, cls: type, given: dict, shown: Any, told: dict) -> None:
         ensure_labels(labels, n_samples, n_clusters)
     elif kind == 1 and isinstance(shown, np.ndarray):
         rows = data.new_rows(rng, shown)
-        if given.get("metric") == "precomputed":
+        if _is_text(given.get("metric"), "precomputed"):
             rows = np.abs(rows)
         ensure_partition(accepted(model.predict_partition, rows), len(rows))
     elif kind == 2 and hasattr(model, "reference_"):
@@ -107,8 +113,7 @@ def _can_be_pickled(given: dict) -> bool:
 def construct(rng: Rng) -> Call:
     """Parameters alone, nearly all of them hostile."""
     cls = pick(rng, _CLASSES)
-    defaults = cls().get_params(deep=False)
-    given = parameters.drawn(rng, defaults, models.ROWS, 2, 0.9)
+    given = parameters.drawn(rng, cls, models.ROWS, 2, 0.9)
     return Call(
         f"{cls.__name__} parameters",
         lambda: ensure_partition(clone(cls(**given)).fit(models.ROWS).partition_),
@@ -156,7 +161,15 @@ def predict_hostile(rng: Rng) -> Call:
     X = data.numbers(rng, n_features if rng.random() < 0.9 else None)
     shown = data.dressed(rng, np.abs(X) if _is_matrix(model) else X, 0.5)
     asked = str(pick(rng, ("predict", "transform", "flag", "sets", "p", "score")))
-    names = {"X", "level", "rate", "fdr", "calibrate", "empty_set", type(model).__name__}
+    names = {
+        "X",
+        "level",
+        "rate",
+        "fdr",
+        "calibrate",
+        "empty_set",
+        type(model).__name__,
+    }
     level = mostly(rng, (0.5, 0.9), HOSTILE, 0.5)
     return Call(
         f"{type(model).__name__}.predict on anything",

@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-
-from credalis import constraints
-from credalis import metric_learning as learning
 from tests.fuzz import data, models, parameters
 from tests.fuzz.api.evidence import partition
 from tests.fuzz.case import Call, accepted, ensure, ensure_finite, names_of
 from tests.fuzz.values import FEW_OR_NONSENSE, HOSTILE, mostly, pick
+
+from credalis import constraints
+from credalis import metric_learning as learning
 
 Rng = np.random.Generator
 
@@ -33,10 +33,10 @@ def pairs(rng: Rng) -> Call:
             must,
             cannot,
             X,
-            mostly(rng, (0, 1, 3, 100), HOSTILE, 0.2),
-            mostly(rng, ("euclidean", "cosine"), HOSTILE, 0.15),
+            n_neighbors=mostly(rng, (0, 1, 3, 100), HOSTILE, 0.2),
+            metric=mostly(rng, ("euclidean", "cosine"), HOSTILE, 0.15),
         ),
-        "random_pairs": lambda f: f(y, n_pairs, seed),
+        "random_pairs": lambda f: f(y, n_pairs, random_state=seed),
         "suggest_pairs": lambda f: f(
             made, n_pairs, must_link=must, cannot_link=cannot, random_state=seed
         ),
@@ -58,7 +58,7 @@ def learners(rng: Rng) -> Call:
     cls = pick(rng, _LEARNERS)
     X = data.numbers(rng)
     share = pick(rng, (0.0, 0.0, 0.2))
-    given = parameters.drawn(rng, cls().get_params(deep=False), X, 2, share)
+    given = parameters.drawn(rng, cls, X, 2, share)
     told: dict[str, Any] = {}
     if rng.random() < 0.75:
         told["y"] = data.labels(rng, len(X))
@@ -95,7 +95,7 @@ def transforms(rng: Rng) -> Call:
 def dissimilarity_pca(rng: Rng) -> Call:
     """Principal components of a matrix of dissimilarities."""
     cls = learning.DissimilarityPCA
-    given = parameters.drawn(rng, cls().get_params(), models.ROWS, 2, 0.3)
+    given = parameters.drawn(rng, cls, models.ROWS, 2, 0.3)
     D, other = data.dissimilarities(rng), data.dissimilarities(rng)
 
     def run() -> None:

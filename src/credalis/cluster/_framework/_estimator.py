@@ -24,6 +24,7 @@ from credalis._checks import (
     check_seed,
     check_squarable,
     is_automatic,
+    naming,
     shown,
 )
 from credalis._coverage import (
@@ -331,7 +332,7 @@ class BaseCredalClusterer(
         -------
         self
         """
-        if not refit:
+        if not check_flag("refit", refit):
             check_is_fitted(self)
         found = calibration_of(self, X, target, labels, refit=refit, n_refits=n_refits)
         store_calibration(self, found)
@@ -488,8 +489,7 @@ class BaseCredalClusterer(
         self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
     ) -> NDArray[np.float64]:
         """The data as a checked array."""
-        # scikit-learn looks for infinite entries in a sum, which may itself be none.
-        with np.errstate(over="ignore", invalid="ignore"):
+        with naming("X"):
             return validate_data(
                 self,
                 X,

@@ -168,7 +168,9 @@ class Geometry:
         values = self.distances(objects)[np.triu_indices(len(objects), 1)]
         check_lengths(values, self.metric)
         if not values.any():
-            raise ValueError("the dissimilarities of all objects are 0")
+            raise ValueError(
+                "X must hold objects that differ, all dissimilarities are 0"
+            )
         return values
 
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
 from credalis import _archive
-from credalis._checks import check_choice, check_exponent
+from credalis._checks import check_choice, check_exponent, naming
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._schema import (
     METRIC,
@@ -281,7 +281,9 @@ class RelationalClusterer(BaseCredalClusterer):
 
     def _check_init(self, n_samples: int) -> NDArray[Any]:
         """The starting point the user gives: row numbers of objects."""
-        return check_rows(np.asarray(self.init), n_samples, self.n_clusters)
+        with naming("init"):
+            rows = np.asarray(self.init)
+        return check_rows(rows, n_samples, self.n_clusters)
 
     def _seeds(self, problem: RelationalProblem, rng: np.random.RandomState) -> Indices:
         """Row numbers of the objects that a run starts from."""
