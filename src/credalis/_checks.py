@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,9 @@ _LARGEST_FACTOR = 1e50
 _MOST_RUNS = 100_000
 
 _MOST_JOBS = 10_000
+
+# Others, such as fractions, have no arithmetic with arrays and no form in a file.
+_NUMBERS = (int, float, np.integer, np.floating)
 
 # Integers to Python and NumPy, but not to those who count.
 _NO_NUMBERS = (bool, np.bool_, np.timedelta64)
@@ -59,11 +62,11 @@ def check_number(
     """Value as a finite ``float`` within the bounds, or a ValueError that names it."""
     bounds = _bounds(above=above, at_least=at_least, at_most=at_most)
     expected = f"a finite number{bounds}"
-    if not isinstance(value, Real) or isinstance(value, _NO_NUMBERS):
+    if not isinstance(value, _NUMBERS) or isinstance(value, _NO_NUMBERS):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
     try:
         number = float(value)
-    except OverflowError:  # an integer or a fraction beyond 1e308
+    except OverflowError:  # an integer beyond 1e308
         number = np.inf
     if (
         not np.isfinite(number)
@@ -185,7 +188,7 @@ def check_moderate(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def check_spread(name: str, array: NDArray[np.float64]) -> None:
-    """Refuse rows whose squares or squared distances, or sums, are no float64 numbers."""
+    """Refuse rows whose squares or squared distances are no float64 numbers."""
     with np.errstate(over="ignore"):
         widest = np.ptp(array, axis=0).max()
         square = np.square(widest)

@@ -24,14 +24,14 @@ METRIC_NAMES = sorted(VALID_METRICS["brute"])
 # With more features, a tree visits most objects and plain search is faster.
 _MAX_TREE_FEATURES = 10
 # These need parameters that depend on all the data.
-_PARAMETRIC = {"mahalanobis", "seuclidean"}
+PARAMETRIC = {"mahalanobis", "seuclidean"}
 _BLOCK_ENTRIES = 2**22
 
 
 def check_metric(metric: Any) -> None:
     """Refuse what is neither callable nor a metric that needs no parameters."""
     if not callable(metric):
-        check_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - _PARAMETRIC))
+        check_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - PARAMETRIC))
 
 
 def batches(n_rows: int, n_columns: int) -> Iterator[Indices]:

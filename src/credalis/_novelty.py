@@ -122,7 +122,8 @@ class Calibration:
     def tail(self, scores: Array) -> Array:
         """Probability of so large a score under a logistic law of these quartiles."""
         # The quartiles of the standard logistic distribution are ± log 3.
-        z = np.log(3.0) * (scores - self.center) / self.spread
+        with np.errstate(over="ignore"):
+            z = np.log(3.0) * (scores - self.center) / self.spread
         return np.exp(-np.logaddexp(0.0, z))
 
     def p_values(self, scores: Array) -> Array:

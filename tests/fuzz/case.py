@@ -40,7 +40,8 @@ class Call:
     what : str
         The function or method, for the table of outcomes.
     run : callable
-        Calls it and looks at what it returns; raises BrokenError if that is wrong.
+        Calls it and looks at what it returns; raises BrokenError if that is wrong. A
+        text that it returns is how it has ended, if it was not accepted.
     names : collection of str
         Of these words, one must be in the message of a refusal.
     allowed : tuple of exception classes
@@ -89,7 +90,9 @@ def finish(case: str, call: Call, budget: float = BUDGET) -> Outcome:
         warnings.simplefilter("always")
         try:
             with limited(budget), silent():
-                call.run()
+                ended = call.run()
+            if isinstance(ended, str):
+                kind = ended
         except Hang:
             kind, is_failure = "hang", True
             message = f"more than {budget:g} s of processor time"

@@ -1,5 +1,7 @@
 """Rows of numbers, and what is known about them, as users may give it."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -131,6 +133,12 @@ def _read_only(X: np.ndarray) -> np.ndarray:
 
 def _disguised(rng: Rng, X: np.ndarray) -> object:
     """Anything but a matrix of finite numbers."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return _other_things(rng, X)
+
+
+def _other_things(rng: Rng, X: np.ndarray) -> object:
     things = (
         X[0],
         X[:0],
@@ -213,6 +221,11 @@ def dissimilarities(rng: Rng, X: np.ndarray | None = None) -> object:
 
 def labels(rng: Rng, n: int, n_clusters: int = 3) -> object:
     """Partial labels: mostly right ones, some of them unknown."""
+    with np.errstate(all="ignore"):
+        return _labels(rng, n, n_clusters)
+
+
+def _labels(rng: Rng, n: int, n_clusters: int) -> object:
     y = rng.integers(max(n_clusters, 1), size=n)
     choice = rng.random()
     if choice < 0.65:
@@ -244,13 +257,18 @@ def labels(rng: Rng, n: int, n_clusters: int = 3) -> object:
         [*y[:-1].tolist(), "a"],
         y.astype(np.uint8),
         [],
-        y.astype("M8[D]"),
+        y.astype(np.int64).astype("M8[D]"),
     )
     return pick(rng, (*things, pick(rng, HOSTILE)))
 
 
 def pairs(rng: Rng, n: int) -> object:
     """Pairs of objects, mostly existing ones."""
+    with np.errstate(all="ignore"):
+        return _pairs(rng, n)
+
+
+def _pairs(rng: Rng, n: int) -> object:
     found = rng.integers(n, size=(int(rng.integers(1, 8)), 2))
     choice = rng.random()
     if choice < 0.7:

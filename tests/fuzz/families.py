@@ -1,13 +1,17 @@
 """Which families of cases there are, and how a seed becomes a case."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
+from tests.fuzz import disks, files, kills, tables, workers
 from tests.fuzz.api import choices, estimators, evidence, knowledge
 from tests.fuzz.case import Call, Outcome, finish
+from tests.fuzz.models import quiet
 
-# Rooms of the public functions and classes, and how often each is visited.
-_API: dict[Callable[[np.random.Generator], Call], int] = {
+Kinds = Mapping[Callable[[np.random.Generator], Call], float]
+
+# What is drawn, and how often.
+_API: Kinds = {
     estimators.fit: 38,
     estimators.construct: 8,
     estimators.predict: 10,
@@ -38,26 +42,37 @@ _API: dict[Callable[[np.random.Generator], Call], int] = {
     choices.displays: 1.5,
     choices.whole: 0.3,
 }
-_SHARES = np.array(list(_API.values()), dtype=float)
-_SHARES /= _SHARES.sum()
+
+FAMILIES: dict[str, Kinds] = {
+    "api": _API,
+    "files": files.KINDS,
+    "tables": tables.KINDS,
+    "kills": kills.KINDS,
+    "disks": disks.KINDS,
+    "workers": workers.KINDS,
+}
+
+# Processor time in seconds: others start processes, or fit again and again.
+_BUDGETS = {"api": 20.0, "files": 20.0, "tables": 20.0, "workers": 120.0}
 
 
-def _api(rng: np.random.Generator) -> Call:
-    return list(_API)[rng.choice(len(_API), p=_SHARES)](rng)
-
-
-FAMILIES: dict[str, Callable[[np.random.Generator], Call]] = {"api": _api}
+def drawn(case: str) -> Call:
+    """The call that a family and a seed name, as in ``api:17``."""
+    family, _, seed = case.partition(":")
+    if family not in FAMILIES or not seed.isdecimal():
+        raise ValueError(
+            f"a case must be a seed of one of {', '.join(FAMILIES)}, as in api:17, "
+            f"got {case!r}"
+        )
+    kinds = FAMILIES[family]
+    shares = np.array(list(kinds.values()), dtype=float)
+    rng = np.random.default_rng([list(FAMILIES).index(family), int(seed)])
+    with np.errstate(all="ignore"), quiet():
+        return list(kinds)[rng.choice(len(kinds), p=shares / shares.sum())](rng)
 
 
 def run_case(case: str) -> Outcome:
-    """Run the case that a family and a seed name, as in ``api:17``."""
-    family, seed = case.split(":")
-    if family not in FAMILIES:
-        raise ValueError(
-            f"the family must be one of {', '.join(FAMILIES)}, got {family}"
-        )
-    rng = np.random.default_rng([list(FAMILIES).index(family), int(seed)])
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore", under="ignore"):
-        call = FAMILIES[family](rng)
+    """Run the case that a family and a seed name."""
+    call = drawn(case)
     with np.errstate(divide="warn", over="warn", invalid="warn", under="ignore"):
-        return finish(case, call)
+        return finish(case, call, _BUDGETS.get(case.partition(":")[0], 60.0))

@@ -131,7 +131,7 @@ SAVED = (*ESTIMATORS, *(f"{name} metric" for name in LEARNERS), *_OTHERS)
 def estimator(name: str) -> Any:
     """A fitted estimator; nobody may change it."""
     made, data, given = _SPECIFIED[name]
-    with _quiet():
+    with quiet():
         return made.fit(data, **given)
 
 
@@ -143,7 +143,7 @@ def training_data(name: str) -> np.ndarray:
 @cache
 def learner(name: str) -> Any:
     """A fitted metric learner."""
-    with _quiet():
+    with quiet():
         return _LEARNERS[name].fit(ROWS, CLASSES)
 
 
@@ -152,7 +152,7 @@ def saved_object(name: str) -> Any:
     """One object of each kind that files may hold."""
     if name in _SPECIFIED:
         return estimator(name)
-    with _quiet():
+    with quiet():
         if name.endswith(" metric"):
             metric = _LEARNERS[name.removesuffix(" metric")]
             made = NNEVCLUS(3, metric=metric, max_iter=5, **_FEW)
@@ -203,13 +203,13 @@ def predictions(made: Any) -> list[np.ndarray]:
         rows = MATRIX if inner.n_features_in_ == 30 else ROWS[:, :1]
         if inner.n_features_in_ not in (1, 30):
             rows = np.linspace(-1, 1, 5 * inner.n_features_in_).reshape(5, -1)
-    with _quiet():
+    with quiet():
         return [inner.transform(rows)]
 
 
-def _quiet() -> Any:
-    context = warnings.catch_warnings(action="ignore")
-    return context
+def quiet() -> Any:
+    """Warnings of fits that nobody looks at."""
+    return warnings.catch_warnings(action="ignore")
 
 
 def warm_up() -> None:

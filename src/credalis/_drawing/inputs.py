@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from credalis._checks import naming
+from credalis._checks import naming, shown
+from credalis.partition import CredalPartition
 
 
 def fitted(estimator: Any, attribute: str) -> Any:
@@ -22,10 +23,19 @@ def fitted(estimator: Any, attribute: str) -> Any:
     return value
 
 
-def check_features(X: ArrayLike, n_samples: int | None = None) -> NDArray[np.float64]:
+def check_partition(value: Any) -> Any:
+    """A credal partition, or a ValueError that names it."""
+    if not isinstance(value, CredalPartition):
+        raise ValueError(f"partition must be a CredalPartition, got {shown(value)}")
+    return value
+
+
+def check_features(
+    X: ArrayLike, n_samples: int | None = None, *, name: str = "X"
+) -> NDArray[np.float64]:
     """X as a finite float64 matrix with one row for each object."""
-    with naming("X"):
-        array = check_array(X, dtype=np.float64, input_name="X")
+    with naming(name):
+        array = check_array(X, dtype=np.float64, input_name=name)
     if n_samples is not None and len(array) != n_samples:
         raise ValueError(
             f"X must have one row for each of the {n_samples} objects of the "
@@ -49,7 +59,7 @@ def check_feature_names(
 
 def check_names(name: str, names: Sequence[str], count: int, what: str) -> list[str]:
     """As many names as there are things to name, as text."""
-    if isinstance(names, str) or len(names) != count:
+    if isinstance(names, str) or not hasattr(names, "__len__") or len(names) != count:
         raise ValueError(
             f"{name} must hold one name for each of the {count} {what}, got "
             f"{names!r:.80}"

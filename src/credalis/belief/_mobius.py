@@ -57,6 +57,7 @@ def _binary_axes(
         )
     bits = []
     for cluster in range(n_clusters):
-        view = values.reshape(*values.shape[:-1], -1, 2, 2**cluster)
+        n_blocks = n_sets // 2 ** (cluster + 1)
+        view = values.reshape(*values.shape[:-1], n_blocks, 2, 2**cluster)
         bits.append((view[..., 0, :], view[..., 1, :]))
     return values, bits

@@ -9,6 +9,7 @@ from scipy.cluster.hierarchy import DisjointSet
 from sklearn.neighbors import NearestNeighbors
 
 from credalis._checks import check_finite, check_integer, check_numbers
+from credalis._neighbors import check_metric
 from credalis.constraints._pairs import (
     Links,
     Pairs,
@@ -66,6 +67,7 @@ def expand(
     >>> must_link.tolist(), cannot_link.tolist()
     ([[2, 4], [3, 4]], [[0, 2], [1, 2]])
     """
+    check_metric(metric)
     X = _check_data(X, metric)
     must, cannot = check_constraints(must_link, cannot_link, len(X))
     given = np.concatenate([must, cannot])

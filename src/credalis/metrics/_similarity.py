@@ -5,7 +5,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state, gen_batches
 
-from credalis._checks import check_choice, check_integer
+from credalis._checks import check_choice, check_integer, check_seed
 from credalis.belief import (
     PAIR_FOCAL_SETS,
     belief_distance,
@@ -107,6 +107,7 @@ def similarity_index(
     if mine.n_samples <= max_exact:
         mean = _mean_distance(mine, other, distance, max_bytes)
     else:
+        check_seed("random_state", random_state)
         rng = check_random_state(random_state)
         mean = _sampled_distance(mine, other, distance, n_pairs, rng, max_bytes)
     # Rounding may carry a mean of numbers in [0, 1] just outside.

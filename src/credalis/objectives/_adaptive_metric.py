@@ -64,6 +64,8 @@ class MetricSpace:
         -------
         array of shape (n_clusters, n_features, n_features), positive definite
         """
+        if self.directions.shape[1] == 0:
+            return previous  # nothing varies
         standard = scatters / (self.scale[:, None] * self.scale)
         inner = self.directions.T @ standard @ self.directions
         values, vectors = np.linalg.eigh(inner)

@@ -670,7 +670,7 @@ def _check_index(index: NDArray[Any], n_samples: int) -> None:
     """Refuse numbers of objects that there are not; an IndexError, as for a list."""
     kind, shape = index.dtype.kind, index.shape
     if kind not in "iub" or index.ndim != 1:
-        raise TypeError(
+        raise IndexError(
             "objects must be a slice, a list of numbers or a boolean mask, got "
             f"{shown(index)}"
         )

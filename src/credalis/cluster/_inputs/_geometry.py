@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import squareform
 from sklearn.metrics import pairwise_distances
 
+from credalis._neighbors import PARAMETRIC
 from credalis._checks import (
     check_choice,
     check_lengths,
@@ -211,6 +212,11 @@ def attribute_geometry(
     if isinstance(metric, str) and metric == "euclidean":
         check_spread("X", X)
         return Geometry(X), None
+    if isinstance(metric, str) and metric in PARAMETRIC:
+        raise ValueError(
+            f"metric must not depend on which rows are compared, as {metric!r} does: "
+            "transform X, or give a transformer such as StandardScaler"
+        )
     try:
         pairwise_distances(X[:2], metric=metric)
     except (ValueError, TypeError) as error:

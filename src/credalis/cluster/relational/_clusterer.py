@@ -264,7 +264,8 @@ class RelationalClusterer(BaseCredalClusterer):
         """The exponent of the masses that suits the dimension of the clusters."""
         squares = matrix[np.ix_(core.objects, core.objects)]
         if not self._has_squares:
-            squares = np.square(squares)
+            # In a unit whose square is a number; a power of two rounds nothing.
+            squares = np.square(np.ldexp(squares, -int(np.frexp(squares.max())[1])))
         # The first keeps the prototypes from one point, the second clusters from
         # merging.
         everything = np.zeros(len(squares), dtype=np.intp)
