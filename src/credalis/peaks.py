@@ -28,6 +28,7 @@ from credalis._neighbors import (
     batches,
     check_metric,
     nearest_neighbors,
+    try_metric,
 )
 from credalis.dissimilarity import check_dissimilarities
 
@@ -250,6 +251,7 @@ def delta_bel(
             objects = check_array(
                 X, dtype=np.float64, ensure_min_samples=2, input_name="X"
             )
+        try_metric(metric, objects)
     n_neighbors = _checked_n_neighbors(n_neighbors, len(objects))
     neighbors, lengths = nearest_neighbors(objects, metric, n_neighbors)
     belief = _center_belief(neighbors, lengths, quantile)

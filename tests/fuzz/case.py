@@ -31,6 +31,10 @@ class Hang(BaseException):
     """The budget of processor time is used up."""
 
 
+class Ended(str):
+    """How a call has ended that returns no result of the library."""
+
+
 @dataclass(frozen=True)
 class Call:
     """What a case does.
@@ -40,8 +44,8 @@ class Call:
     what : str
         The function or method, for the table of outcomes.
     run : callable
-        Calls it and looks at what it returns; raises BrokenError if that is wrong. A
-        text that it returns is how it has ended, if it was not accepted.
+        Calls it and looks at what it returns; raises BrokenError if that is wrong. It
+        may return an Ended.
     names : collection of str
         Of these words, one must be in the message of a refusal.
     allowed : tuple of exception classes
@@ -91,8 +95,8 @@ def finish(case: str, call: Call, budget: float = BUDGET) -> Outcome:
         try:
             with limited(budget), silent():
                 ended = call.run()
-            if isinstance(ended, str):
-                kind = ended
+            if isinstance(ended, Ended):
+                kind = str(ended)
         except Hang:
             kind, is_failure = "hang", True
             message = f"more than {budget:g} s of processor time"

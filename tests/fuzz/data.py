@@ -182,6 +182,11 @@ def _other_things(rng: Rng, X: np.ndarray) -> object:
 
 def dissimilarities(rng: Rng, X: np.ndarray | None = None) -> object:
     """A square matrix, mostly of distances; sometimes something else."""
+    with np.errstate(all="ignore"):
+        return _dissimilarities(rng, X)
+
+
+def _dissimilarities(rng: Rng, X: np.ndarray | None) -> object:
     if X is None:
         X = numbers(rng)
     X = np.nan_to_num(X, posinf=9.0, neginf=-9.0).clip(-1e150, 1e150)
@@ -310,6 +315,12 @@ def _pairs(rng: Rng, n: int) -> object:
 
 def new_rows(rng: Rng, X: np.ndarray) -> np.ndarray:
     """Finite rows for a prediction, from near to the end of the numbers."""
+    with np.errstate(all="ignore"):
+        rows = _new_rows(rng, np.asarray(X, dtype=np.float64))
+    return np.nan_to_num(rows)
+
+
+def _new_rows(rng: Rng, X: np.ndarray) -> np.ndarray:
     d, m = X.shape[1], int(pick(rng, (1, 1, 2, 5, 20)))
     kind = rng.integers(6)
     if kind == 0:

@@ -14,7 +14,7 @@ pytest.importorskip("click")
 pytest.importorskip("pyarrow")
 
 from tests.fuzz import run
-from tests.fuzz.case import BrokenError, Call, Outcome, accepted, finish
+from tests.fuzz.case import BrokenError, Call, Ended, Outcome, accepted, finish
 from tests.fuzz.families import drawn, run_case
 
 
@@ -37,7 +37,8 @@ def warning(category):
     ("function", "kind"),
     [
         (lambda: None, "accepted"),
-        (lambda: "exit code 1", "exit code 1"),
+        (lambda: Ended("exit code 1"), "exit code 1"),
+        (lambda: "a text", "accepted"),
         (raising(ValueError("X must be a matrix")), "ValueError"),
         (raising(TypeError("no sparse X")), "TypeError"),
         (raising(NotFittedError("not fitted yet")), "NotFittedError"),

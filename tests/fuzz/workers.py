@@ -4,12 +4,11 @@ import contextlib
 import os
 import signal
 import threading
-import time
 from typing import Any
 
 import numpy as np
 from joblib import parallel_config
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from tests.fuzz import models
 from tests.fuzz.case import Call, ensure
@@ -18,6 +17,11 @@ from tests.fuzz.values import pick
 from credalis import EVCLUS
 
 Rng = np.random.Generator
+
+
+def _kill(victim: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(victim, signal.SIGKILL)
 
 
 def processes(rng: Rng) -> Call:
@@ -31,10 +35,9 @@ def processes(rng: Rng) -> Call:
     def run() -> None:
         alone = model().fit(X).partition_
         with parallel_config(backend="loky", n_jobs=2):
-            executor = get_reusable_executor(max_workers=2)
-            executor.submit(time.sleep, 0).result()
-            victim = next(iter(executor._processes))
-            killer = threading.Timer(seconds, os.kill, (victim, signal.SIGKILL))
+            ensure(model().fit(X).partition_ == alone, "other bits in processes")
+            victim = next(iter(reusable_executor._executor._processes))
+            killer = threading.Timer(seconds, _kill, (victim,))
             killer.start()
             with contextlib.suppress(TerminatedWorkerError):
                 # It has ended before the worker was killed, or its worker was idle.
@@ -47,7 +50,7 @@ def processes(rng: Rng) -> Call:
                     again = model().fit(X).partition_
                     break
         ensure(again == alone, "other bits after a worker was killed")
-        get_reusable_executor().shutdown(wait=True, kill_workers=True)
+        reusable_executor._executor.shutdown(wait=True, kill_workers=True)
 
     return Call("kill of a worker of joblib", run, allowed=(TerminatedWorkerError,))
 
@@ -72,7 +75,7 @@ def dask_workers(rng: Rng) -> Call:
         with cluster, Client(cluster) as client:
             pids = client.run(os.getpid)
             victim = sorted(pids.values())[0]
-            killer = threading.Timer(seconds, os.kill, (victim, signal.SIGKILL))
+            killer = threading.Timer(seconds, _kill, (victim,))
             killer.start()
             together = model.fit(lazy).transform(X)
             killer.join()

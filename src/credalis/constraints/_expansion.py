@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import DisjointSet
 from sklearn.neighbors import NearestNeighbors
 
 from credalis._checks import check_finite, check_integer, check_numbers
-from credalis._neighbors import check_metric
+from credalis._neighbors import check_metric, try_metric
 from credalis.constraints._pairs import (
     Links,
     Pairs,
@@ -69,6 +69,7 @@ def expand(
     """
     check_metric(metric)
     X = _check_data(X, metric)
+    try_metric(metric, X)
     must, cannot = check_constraints(must_link, cannot_link, len(X))
     given = np.concatenate([must, cannot])
     k = check_integer("n_neighbors", n_neighbors, at_least=1, at_most=len(X) - 1)

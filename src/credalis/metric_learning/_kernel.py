@@ -59,13 +59,15 @@ class KernelLearner(MetricLearner):
 
     def _kernel(self, X: Matrix) -> Matrix:
         """Kernel values (n_samples, n_support) of objects with the support."""
-        return pairwise_kernels(
-            X,
-            self.support_,
-            metric=self.kernel,
-            filter_params=not callable(self.kernel),
-            **self._kernel_parameters(),
-        )
+        # What is not finite is refused in the fit, and has no features later.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return pairwise_kernels(
+                X,
+                self.support_,
+                metric=self.kernel,
+                filter_params=not callable(self.kernel),
+                **self._kernel_parameters(),
+            )
 
     def _kernel_parameters(self) -> dict[str, Any]:
         if callable(self.kernel):

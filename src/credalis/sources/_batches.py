@@ -146,6 +146,8 @@ def as_numbers(batch: Any) -> Array:
         return as_matrix(batch)
     with naming("X"):
         values = np.asarray(batch)
+    if values.dtype.kind in "cmM":
+        raise ValueError(f"X must hold numbers in all batches, got {values.dtype}")
     if values.dtype.kind not in "biuf":
         try:
             return values.astype(np.float64)

@@ -1,5 +1,6 @@
 """Arrays of NumPy's files as tables."""
 
+import tokenize
 import zipfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,7 @@ def open_npy(source: ByteSource) -> ArrayTable:
             array = np.load(source.path, mmap_mode="r", allow_pickle=False)
         else:
             array = np.load(source.open_seekable(), allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError, SyntaxError, tokenize.TokenError) as error:
         raise ValueError(f"{source.name} cannot be read: {error}") from error
     return ArrayTable(source.name, "npy", _columns(source.name, array))
 

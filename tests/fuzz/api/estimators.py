@@ -201,12 +201,12 @@ def calibrate(rng: Rng) -> Call:
     """Levels for sets of clusters."""
     name = str(pick(rng, ("ECM", "EkNNclus", "BPEC", "NNEVCLUS", "ECM one")))
     model = models.estimator(name)
-    n = int(pick(rng, (1, 5, 20, 70, 120)))
+    n = int(pick(rng, (5, 20, 70, 70, 120)))
     X = data.ordinary(rng, n, model.n_features_in_)
-    target = mostly(rng, ("labels", "labels", "labels", "replicate"), HOSTILE, 0.2)
-    labels = data.labels(rng, n)
-    n_refits = mostly(rng, (1, 2), FEW_OR_NONSENSE, 0.3)
-    refit = mostly(rng, (False, False, True), HOSTILE, 0.2)
+    target = mostly(rng, ("labels", "labels", "labels", "replicate"), HOSTILE, 0.1)
+    labels = rng.integers(3, size=n) if rng.random() < 0.7 else data.labels(rng, n)
+    n_refits = mostly(rng, (1, 2), FEW_OR_NONSENSE, 0.1)
+    refit = mostly(rng, (False, False, True), HOSTILE, 0.1)
     shown = data.dressed(rng, X, 0.1)
     asked = {"refit": refit, "n_refits": n_refits}
     return Call(
@@ -231,7 +231,7 @@ def stream(rng: Rng) -> Call:
     n_clusters = int(pick(rng, (1, 2, 3)))
     model = credalis.NNEVCLUS(n_clusters, max_iter=3, random_state=0)
     d = int(pick(rng, (1, 2, 3)))
-    batches = [data.dressed(rng, data.numbers(rng, d), 0.2) for _ in range(2)]
+    batches = [data.dressed(rng, data.numbers(rng, d), 0.05) for _ in range(2)]
     return Call(
         "NNEVCLUS.partial_fit",
         lambda: _stream(model, batches, d),

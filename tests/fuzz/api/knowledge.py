@@ -19,7 +19,7 @@ def pairs(rng: Rng) -> Call:
     n = data.n_rows(rng)
     must, cannot = data.pairs(rng, n), data.pairs(rng, n)
     size = mostly(rng, (n,), FEW_OR_NONSENSE, 0.15)
-    X = data.dressed(rng, data.numbers(rng))
+    X = data.dressed(rng, data.ordinary(rng, n, 2))
     y = data.labels(rng, n)
     n_pairs = mostly(rng, (0, 1, 5), HOSTILE, 0.3)
     seed = mostly(rng, (None, 0), HOSTILE, 0.15)
@@ -33,7 +33,7 @@ def pairs(rng: Rng) -> Call:
             must,
             cannot,
             X,
-            n_neighbors=mostly(rng, (0, 1, 3, 100), HOSTILE, 0.2),
+            n_neighbors=mostly(rng, (1, 1, 2, 3), HOSTILE, 0.2),
             metric=mostly(rng, ("euclidean", "cosine"), HOSTILE, 0.15),
         ),
         "random_pairs": lambda f: f(y, n_pairs, random_state=seed),

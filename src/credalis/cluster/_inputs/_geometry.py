@@ -10,7 +10,6 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import squareform
 from sklearn.metrics import pairwise_distances
 
-from credalis._neighbors import PARAMETRIC
 from credalis._checks import (
     check_choice,
     check_lengths,
@@ -19,6 +18,7 @@ from credalis._checks import (
     check_squarable,
     shown,
 )
+from credalis._neighbors import PARAMETRIC
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,
@@ -205,8 +205,10 @@ def attribute_geometry(
     Without ``information`` the estimator has no use for any.
     """
     if hasattr(metric, "transform") and not isinstance(metric, type):
-        transformer = fit_transformer(metric, X, rng, information)
-        points = transformed(transformer, X)
+        # Other libraries warn of data that vary in no direction.
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            transformer = fit_transformer(metric, X, rng, information)
+            points = transformed(transformer, X)
         check_spread("X", points)
         return Geometry(points), transformer
     if isinstance(metric, str) and metric == "euclidean":

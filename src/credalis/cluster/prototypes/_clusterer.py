@@ -143,7 +143,7 @@ class PrototypeClusterer(BaseCredalClusterer):
                 _archive.Nothing(),
                 _archive.Array("f", ("n_clusters", "n_dimensions", "n_dimensions")),
             ),
-            "delta_": _archive.Number(above=0),
+            "delta_": _archive.Number(above=0, at_most=1e153),
         },
         # Files of version 0.1 have no exponent but the parameter.
         {"beta_": _archive.Number(above=1)},
