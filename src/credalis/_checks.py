@@ -32,6 +32,8 @@ _NUMBERS = (int, float, np.integer, np.floating)
 # Integers to Python and NumPy, but not to those who count.
 _NO_NUMBERS = (bool, np.bool_, np.timedelta64)
 
+_NARROW = (np.int8, np.int16, np.unsignedinteger, np.float16)
+
 # Characters of a value that an error message shows.
 _LONGEST_SHOWN = 200
 
@@ -43,6 +45,11 @@ def check_integer(
     expected = "an integer" + _bounds(at_least=at_least, at_most=at_most)
     if not isinstance(value, Integral) or isinstance(value, _NO_NUMBERS):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
+    if isinstance(value, _NARROW):
+        raise ValueError(
+            f"{name} must be {expected} with 32 bits or more and a sign, whose sums "
+            f"and products do not overflow, got {shown(value)}: use int"
+        )
     number = int(value)
     if (at_least is not None and number < at_least) or (
         at_most is not None and number > at_most
@@ -64,6 +71,11 @@ def check_number(
     expected = f"a finite number{bounds}"
     if not isinstance(value, _NUMBERS) or isinstance(value, _NO_NUMBERS):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
+    if isinstance(value, _NARROW):
+        raise ValueError(
+            f"{name} must be {expected} with 32 bits or more and a sign, got "
+            f"{shown(value)}: use float"
+        )
     try:
         number = float(value)
     except OverflowError:  # an integer beyond 1e308

@@ -42,7 +42,9 @@ def transform(dissimilarities: ArrayLike, scale: float) -> NDArray[np.float64]:
     >>> transform([0, 1, 2], scale=2).round(4)
     array([0.    , 0.5271, 0.95  ])
     """
-    return -np.expm1(-decay_rate(scale) * np.square(np.asarray(dissimilarities, float)))
+    with np.errstate(over="ignore"):
+        squares = np.square(np.asarray(dissimilarities, float))
+        return -np.expm1(-decay_rate(scale) * squares)
 
 
 def check_dissimilarities(

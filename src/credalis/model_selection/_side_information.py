@@ -106,7 +106,8 @@ def take_rows(X: Any, rows: Rows, *, is_pairwise: bool) -> Any:
         return matrix[np.ix_(rows, rows)]
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    return (X if hasattr(X, "shape") else np.asarray(X))[rows]
+    is_array = hasattr(X, "shape") and not isinstance(X, memoryview)
+    return (X if is_array else np.asarray(X))[rows]
 
 
 def _square(dissimilarities: Any, n_samples: int) -> NDArray[np.float64]:

@@ -234,7 +234,7 @@ class NewClusterMonitor(BaseEstimator):
         self._check_parameters()
         partition = self.model.predict_partition(X)
         data: Array = check_array(X, dtype=np.float64)
-        n_least = 2 * int(np.ceil(min(1 / self.rejection_rate, 1e15)))
+        n_least = 2 * int(np.ceil(min(1 / float(self.rejection_rate), 1e15)))
         if len(data) < n_least:
             raise ValueError(
                 f"X must hold at least {n_least} calibration objects for "

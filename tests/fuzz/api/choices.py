@@ -107,6 +107,10 @@ def quantiles(rng: Rng) -> Call:
     )
 
 
+# What is callable runs as it was written.
+_NOT_CALLABLE = tuple(value for value in HOSTILE if not callable(value))
+
+
 def _score(fitted: Any, X: Any, y: Any = None) -> float:
     return float(fitted.predict_partition(X).n_clusters)
 
@@ -128,7 +132,7 @@ def searches(rng: Rng) -> Call:
         told["must_link"] = data.pairs(rng, len(X))
     given = {
         "cv": mostly(rng, (2, 3), HOSTILE, 0.1),
-        "scoring": mostly(rng, (_score, _score, None), ("x", *HOSTILE), 0.1),
+        "scoring": mostly(rng, (_score, _score, None), _NOT_CALLABLE, 0.1),
         "random_state": mostly(rng, (0, None), HOSTILE, 0.1),
         "refit": mostly(rng, (True, False), HOSTILE, 0.1),
     }
@@ -310,7 +314,7 @@ def saving(rng: Rng) -> Call:
     return Call(
         "save and load",
         run,
-        names_of(credalis.load, made.save) | {"model"},
+        names_of(credalis.load, made.save) | {"model", str(hostile_path)},
         allowed=(FileNotFoundError, IsADirectoryError, OSError) if is_hostile else (),
     )
 

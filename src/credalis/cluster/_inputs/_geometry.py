@@ -205,10 +205,8 @@ def attribute_geometry(
     Without ``information`` the estimator has no use for any.
     """
     if hasattr(metric, "transform") and not isinstance(metric, type):
-        # Other libraries warn of data that vary in no direction.
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            transformer = fit_transformer(metric, X, rng, information)
-            points = transformed(transformer, X)
+        transformer = fit_transformer(metric, X, rng, information)
+        points = transformed(transformer, X)
         check_spread("X", points)
         return Geometry(points), transformer
     if isinstance(metric, str) and metric == "euclidean":

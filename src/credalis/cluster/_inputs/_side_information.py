@@ -96,6 +96,9 @@ def refuse_unused(estimator: BaseCredalClusterer, information: SideInformation) 
             )
 
 
+# Other libraries warn of data that vary in no direction; what is not finite in their
+# spaces is refused.
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def fit_transformer(
     metric: Any,
     X: NDArray[np.float64],
@@ -154,6 +157,7 @@ def fit_transformer(
     return transformer.fit(X[known], labels[known])
 
 
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def transformed(
     transformer: Transformer | None, X: NDArray[np.float64]
 ) -> NDArray[np.float64]:

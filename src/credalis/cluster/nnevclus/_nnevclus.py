@@ -517,7 +517,8 @@ default="auto"
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         if self.has_given_dissimilarities_:
             # New objects come without dissimilarities: their inputs are compared.
-            return FittedNetwork.of(self).space.standardize(X), "euclidean"
+            space = FittedNetwork.of(self).space
+            return space.standardize(space.attributes(X)), "euclidean"
         return super()._points(X)
 
     def _object_shape(self, X: Any) -> tuple[int, ...] | None:

@@ -226,7 +226,9 @@ class RelationalClusterer(BaseCredalClusterer):
                 matrix = check_dissimilarities(
                     matrix, name=f"the matrix of metric={metric!r}"
                 )
-        if not np.isfinite(matrix.max() * matrix.size):
+        with np.errstate(over="ignore"):
+            largest = matrix.max() if self._has_squares else np.square(matrix.max())
+        if not np.isfinite(largest * matrix.size):
             raise ValueError(
                 "X must have dissimilarities whose squares can be added, got values "
                 f"from {X.min():.3g} to {X.max():.3g}: scale the data"
