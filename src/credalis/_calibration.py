@@ -74,7 +74,7 @@ def calibration_of(
     Parameters are those of `BaseCredalClusterer.calibrate`.
     """
     _check_arguments(X, target, labels, refit, n_refits)
-    if not hasattr(X, "shape"):
+    if not hasattr(X, "shape") or isinstance(X, memoryview):
         with naming("X"):
             X = np.asarray(X)
     if len(X.shape) < 2:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
 
@@ -32,6 +32,8 @@ _NUMBERS = (int, float, np.integer, np.floating)
 # Integers to Python and NumPy, but not to those who count.
 _NO_NUMBERS = (bool, np.bool_, np.timedelta64)
 
+
+# Sums and products of these overflow, or lose their sign.
 _NARROW = (np.int8, np.int16, np.unsignedinteger, np.float16)
 
 # Characters of a value that an error message shows.
@@ -45,11 +47,6 @@ def check_integer(
     expected = "an integer" + _bounds(at_least=at_least, at_most=at_most)
     if not isinstance(value, Integral) or isinstance(value, _NO_NUMBERS):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
-    if isinstance(value, _NARROW):
-        raise ValueError(
-            f"{name} must be {expected} with 32 bits or more and a sign, whose sums "
-            f"and products do not overflow, got {shown(value)}: use int"
-        )
     number = int(value)
     if (at_least is not None and number < at_least) or (
         at_most is not None and number > at_most
@@ -71,11 +68,6 @@ def check_number(
     expected = f"a finite number{bounds}"
     if not isinstance(value, _NUMBERS) or isinstance(value, _NO_NUMBERS):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
-    if isinstance(value, _NARROW):
-        raise ValueError(
-            f"{name} must be {expected} with 32 bits or more and a sign, got "
-            f"{shown(value)}: use float"
-        )
     try:
         number = float(value)
     except OverflowError:  # an integer beyond 1e308
@@ -259,6 +251,16 @@ def check_n_jobs(value: object) -> None:
             "n_jobs must be None, a number of jobs, or below 0 to count from the "
             "number of processors, got 0"
         )
+
+
+def check_widths(parameters: Mapping[str, object]) -> None:
+    """Refuse parameters that are stored as they come and cannot be calculated with."""
+    for name, value in parameters.items():
+        if isinstance(value, _NARROW):
+            raise ValueError(
+                f"{name} must be an int, a float or a number of NumPy with a sign and 32 "
+                f"bits or more, got {shown(value)}"
+            )
 
 
 def check_flag(name: str, value: object) -> bool:

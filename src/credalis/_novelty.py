@@ -260,6 +260,8 @@ class NeighborNovelty:
         """Distances to the nearest references, a single equal one left out."""
         values = X if self.columns is None else X[:, self.columns]
         lengths = self._search.query(values, self.n_neighbors + 1)[1]
+        # Some metrics have no distances for rows at the end of the numbers.
+        lengths = np.where(np.isnan(lengths), np.inf, lengths)
         is_copy = lengths[:, :1] == 0
         return np.where(is_copy, lengths[:, 1:], lengths[:, :-1])
 

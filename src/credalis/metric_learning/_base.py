@@ -20,6 +20,7 @@ from credalis._checks import (
     check_integer,
     check_seed,
     check_spread,
+    check_widths,
     naming,
 )
 from credalis._threads import one_thread
@@ -121,6 +122,7 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
                 self, X, dtype=np.float64, ensure_min_samples=2
             )
         check_spread("X", data)
+        check_widths(self.get_params(deep=False))
         if hasattr(self, "random_state"):
             check_seed("random_state", self.random_state)
         # Several threads would round sums in another way.

@@ -372,9 +372,11 @@ class BlockTrainer:
         gradient = self._gradient_like(parameters)
         total = 0.0
         order = rng.permutation(self.data.n_samples)
-        for block in self._blocks(order, rng):
-            total += block(parameters, gradient)
-            update(parameters, gradient)
+        # The loss tells of a gradient that is no number.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for block in self._blocks(order, rng):
+                total += block(parameters, gradient)
+                update(parameters, gradient)
         return total / self.n_blocks
 
     def evaluate(self, parameters: Array) -> float:

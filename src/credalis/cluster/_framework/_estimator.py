@@ -23,6 +23,7 @@ from credalis._checks import (
     check_runs,
     check_seed,
     check_squarable,
+    check_widths,
     is_automatic,
     naming,
     shown,
@@ -69,6 +70,7 @@ _FLAGS = ("early_stopping", "squared", "symmetrize", "warm_start")
 def check_common(estimator: BaseCredalClusterer) -> None:
     """Check the parameters that most estimators have, except n_clusters."""
     parameters = estimator.get_params(deep=False)
+    check_widths(parameters)
     max_iter, n_init = parameters["max_iter"], parameters["n_init"]
     if not (isinstance(max_iter, str) and estimator._chooses_max_iter):
         check_integer("max_iter", max_iter, at_least=1)

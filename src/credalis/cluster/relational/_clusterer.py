@@ -333,5 +333,6 @@ def dissimilarities(X: Array, Y: Array, metric: Metric, *, squared: bool) -> Arr
     if isinstance(metric, str) and metric == "euclidean":
         # From differences, so that equal points are at 0.
         return cdist(X, Y, "sqeuclidean" if squared else "euclidean")
-    values = pairwise_distances(X, None if Y is X else Y, metric=metric)
-    return np.square(values, out=values) if squared else values
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = pairwise_distances(X, None if Y is X else Y, metric=metric)
+        return np.square(values, out=values) if squared else values
