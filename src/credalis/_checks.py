@@ -33,8 +33,8 @@ _NUMBERS = (int, float, np.integer, np.floating)
 _NO_NUMBERS = (bool, np.bool_, np.timedelta64)
 
 
-# Sums and products of these overflow, or lose their sign.
-_NARROW = (np.int8, np.int16, np.unsignedinteger, np.float16)
+# Sums and products of these overflow, lose their sign or are no float64.
+_NARROW = (np.int8, np.int16, np.unsignedinteger, np.float16, np.longdouble)
 
 # Characters of a value that an error message shows.
 _LONGEST_SHOWN = 200
@@ -259,7 +259,7 @@ def check_widths(parameters: Mapping[str, object]) -> None:
         if isinstance(value, _NARROW):
             raise ValueError(
                 f"{name} must be an int, a float or a number of NumPy with a sign and 32 "
-                f"bits or more, got {shown(value)}"
+                f"or 64 bits, got {shown(value)}"
             )
 
 
@@ -301,6 +301,15 @@ def _bounds(
         if bound is not None
     ]
     return " " + " and ".join(parts) if parts else ""
+
+
+def try_metric(metric: object, X: NDArray[np.float64]) -> None:
+    """Refuse what is no metric: no name, and no function of two rows of X."""
+    if callable(metric):
+        with naming("metric"):
+            check_number("metric(X[0], X[1])", metric(X[0], X[1]))
+    elif not isinstance(metric, str):
+        raise ValueError(f"metric must be a name or a function, got {shown(metric)}")
 
 
 def check_lengths(lengths: NDArray[np.float64], metric: object) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 
-from credalis._checks import check_choice, check_lengths, check_number, naming
+from credalis._checks import check_choice, check_lengths
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -32,13 +32,6 @@ def check_metric(metric: Any) -> None:
     """Refuse what is neither callable nor a metric that needs no parameters."""
     if not callable(metric):
         check_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - PARAMETRIC))
-
-
-def try_metric(metric: Any, X: Array) -> None:
-    """Refuse a callable that cannot compare the first two rows of X."""
-    if callable(metric):
-        with naming("metric"):
-            check_number("metric(X[0], X[1])", metric(X[0], X[1]))
 
 
 def batches(n_rows: int, n_columns: int) -> Iterator[Indices]:

@@ -22,13 +22,13 @@ from credalis._checks import (
     check_lengths,
     check_number,
     naming,
+    try_metric,
 )
 from credalis._neighbors import (
     EUCLIDEAN,
     batches,
     check_metric,
     nearest_neighbors,
-    try_metric,
 )
 from credalis.dissimilarity import check_dissimilarities
 

@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import DisjointSet
 from sklearn.neighbors import NearestNeighbors
 
-from credalis._checks import check_finite, check_integer, check_numbers
-from credalis._neighbors import check_metric, try_metric
+from credalis._checks import check_finite, check_integer, check_numbers, try_metric
 from credalis.constraints._pairs import (
     Links,
     Pairs,
@@ -67,9 +66,7 @@ def expand(
     >>> must_link.tolist(), cannot_link.tolist()
     ([[2, 4], [3, 4]], [[0, 2], [1, 2]])
     """
-    check_metric(metric)
     X = _check_data(X, metric)
-    try_metric(metric, X)
     must, cannot = check_constraints(must_link, cannot_link, len(X))
     given = np.concatenate([must, cannot])
     k = check_integer("n_neighbors", n_neighbors, at_least=1, at_most=len(X) - 1)
@@ -90,6 +87,7 @@ def _check_data(X: ArrayLike, metric: Metric) -> NDArray[np.float64]:
     if array.ndim != 2 or len(array) < 2 or array.shape[1] < 1:
         raise ValueError(f"X must have two rows or more, got shape {array.shape}")
     check_finite("X", array)
+    try_metric(metric, array)
     if metric != "precomputed":
         return array
     if len(array) != array.shape[1]:

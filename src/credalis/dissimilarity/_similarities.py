@@ -214,7 +214,7 @@ class EuclideanSimilarities(Similarities):
         half_norms = -0.5 * np.einsum("ij,ij->j", scaled, scaled)
         limits = np.finfo(dtype)
         farthest = half_norms.min(initial=0.0)
-        if not 4 * farthest > limits.min:
+        if not farthest > limits.min / 4:
             raise ValueError(
                 f"X must have distances that can be squared as {limits.dtype}, the "
                 f"farthest are {np.sqrt(-farthest):.3g} times δ0: scale the data, remove "

@@ -120,7 +120,7 @@ def _mean_distance(
     """Mean distance over all pairs of objects."""
     n_samples = first.n_samples
     everyone = slice(None)
-    share = max_bytes * _ARRAYS_IN_BLOCK // _ARRAYS_ALIVE
+    share = max(1, max_bytes * _ARRAYS_IN_BLOCK // _ARRAYS_ALIVE)
     blocks = zip(
         pairwise_blocks(first.read(everyone), first.focal_sets, max_bytes=share),
         pairwise_blocks(second.read(everyone), second.focal_sets, max_bytes=share),

@@ -189,6 +189,8 @@ class CredalSearchCV(GridSearchCV):
         self
         """
         n_samples = number_of_rows(X)
+        if isinstance(X, memoryview):
+            X = np.asarray(X)
         check_seed("random_state", self.random_state)
         check_n_jobs(self.n_jobs)
         rng = check_random_state(self.random_state)
@@ -237,7 +239,16 @@ class CredalSearchCV(GridSearchCV):
 
     def _folds(self, seed: int, n_samples: int) -> Splits:
         if not isinstance(self.cv, (int, np.integer)):
-            return self.cv
+            if self.cv is None or hasattr(self.cv, "get_n_splits"):
+                return self.cv
+            with naming("cv"):
+                splits = [(train, test) for train, test in self.cv]
+            if not splits or isinstance(self.cv, bytes):
+                raise ValueError(
+                    "cv must be a number of folds, a splitter or pairs of row numbers, "
+                    f"got {self.cv!r}"
+                )
+            return splits
         n_splits = check_integer("cv", self.cv, at_least=2, at_most=n_samples)
         return KFold(n_splits, shuffle=True, random_state=seed)
 

@@ -89,9 +89,12 @@ class RowInformation:
 def number_of_rows(X: Any) -> int:
     """Number of rows of an array, a list or a table, or a ValueError."""
     try:
-        return int(X.shape[0] if hasattr(X, "shape") else len(X))
+        n_rows = int(X.shape[0] if hasattr(X, "shape") else len(X))
     except (TypeError, IndexError) as error:
         raise ValueError(f"X must have rows, got {type(X).__name__}") from error
+    if n_rows == 0:
+        raise ValueError("X must have rows, got none")
+    return n_rows
 
 
 def take_rows(X: Any, rows: Rows, *, is_pairwise: bool) -> Any:

@@ -108,12 +108,14 @@ def iterate(
     try:
         for iteration in range(1, max_iter + 1):
             previous = state
-            state, loss = step(state)
+            # The loss tells of numbers that are none.
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                state, loss = step(state)
             losses.append(float(loss))
             if not np.isfinite(loss):
                 raise ValueError(
                     f"the loss must stay finite, it is {loss} after iteration "
-                    f"{iteration}: scale the input data"
+                    f"{iteration}: scale the input data X"
                 )
             if report is not None:
                 report(iteration, loss)

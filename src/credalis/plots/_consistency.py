@@ -86,7 +86,7 @@ class ConsistencyDisplay:
         -------
         ConsistencyDisplay
         """
-        if isinstance(names, str) or not hasattr(names, "__len__") or not len(names):
+        if isinstance(names, str) or np.ndim(names) == 0 or not len(names):
             raise ValueError(f"names must hold at least one name, got {names!r:.80}")
         ci = _checked_scores("ci", ci, len(names))
         ns = _checked_scores("ns", ns, len(names))

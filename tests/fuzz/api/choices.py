@@ -26,6 +26,9 @@ from credalis.streaming import NewClusterMonitor
 
 Rng = np.random.Generator
 
+# What is callable runs as it was written.
+_NOT_CALLABLE = tuple(value for value in HOSTILE if not callable(value))
+
 
 def graph(rng: Rng) -> Call:
     """The δ-Bel graph and its suggestions."""
@@ -107,10 +110,6 @@ def quantiles(rng: Rng) -> Call:
     )
 
 
-# What is callable runs as it was written.
-_NOT_CALLABLE = tuple(value for value in HOSTILE if not callable(value))
-
-
 def _score(fitted: Any, X: Any, y: Any = None) -> float:
     return float(fitted.predict_partition(X).n_clusters)
 
@@ -134,7 +133,7 @@ def searches(rng: Rng) -> Call:
         "cv": mostly(rng, (2, 3), HOSTILE, 0.1),
         "scoring": mostly(rng, (_score, _score, None), _NOT_CALLABLE, 0.1),
         "random_state": mostly(rng, (0, None), HOSTILE, 0.1),
-        "refit": mostly(rng, (True, False), HOSTILE, 0.1),
+        "refit": mostly(rng, (True, False), _NOT_CALLABLE, 0.1),
     }
     shown = data.dressed(rng, X, 0.1)
     function = model_selection.search
@@ -258,7 +257,7 @@ def blocks(rng: Rng) -> Call:
     kind = int(rng.integers(5))
     parts: Any = np.array_split(X, 3)
     if kind == 0:
-        parts = mostly(rng, (parts,), HOSTILE, 0.4)
+        parts = mostly(rng, (parts,), _NOT_CALLABLE, 0.4)
         make = lambda: sources.BatchSource(parts)  # noqa: E731
     elif kind == 1:
         parts[1] = data.dressed(rng, X, 0.6)

@@ -44,7 +44,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # New objects count as no farther away than this, so that weighted sums stay finite.
-_FARTHEST = np.finfo(np.float64).max / 4
+_FARTHEST = 1e250
 
 
 @dataclass(frozen=True, eq=False)
