@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
+from credalis._checks import check_lengths
 from credalis._neighbors import METRIC_NAMES, NeighborSearch
 from credalis.belief import FocalSets
 
@@ -221,6 +222,7 @@ class NeighborNovelty:
             calibration=Calibration(0.0, 1.0, np.zeros(1)),
         )
         lengths = bare._lengths(values[chosen])
+        check_lengths(lengths, metric)
         floor = _resolution(lengths)
         scores = _log_mean(lengths, floor)
         calibration = Calibration.of(scores, least_spread=_LEAST_SPREAD)

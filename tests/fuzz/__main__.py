@@ -1,11 +1,13 @@
 """``python -m tests.fuzz``: an hour of new cases, or one of them again."""
 
 import argparse
+import json
 import os
 import sys
 import time
 import traceback
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 
 # Before NumPy is imported: the promise is about one processor.
@@ -23,7 +25,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="number of the first cases")
     parser.add_argument("--replay", metavar="CASE", help="one case, as in api:17")
     parser.add_argument("--table", type=Path, help="where to write the tables")
+    parser.add_argument("--json", action="store_true", help="how it ended, as JSON")
     given = parser.parse_args()
+    if given.replay and given.json:
+        print(json.dumps(asdict(run_case(given.replay))), flush=True)
+        # Without waiting for what libraries leave behind.
+        os._exit(0)
     if given.replay:
         return replay(given.replay)
     # New ones each time, and none of those that the tests repeat.

@@ -234,7 +234,9 @@ def _change_arrays(rng: Rng, arrays: dict[str, np.ndarray]) -> None:
             arrays[name] = values.T
         elif kind == 5:
             kinds = ("f4", "i8", "?", "f2", "u1", "U3", "c16")
-            arrays[name] = values.astype(str(pick(rng, kinds)))
+            kept = str(pick(rng, kinds))
+            if values.dtype.kind != "U" or kept == "U3":
+                arrays[name] = values.astype(kept)
         elif kind == 6:
             arrays[name] = arrays[str(pick(rng, tuple(arrays)))]
         elif kind == 7:

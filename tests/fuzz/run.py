@@ -5,6 +5,7 @@ import os
 import resource
 import select
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -25,7 +26,7 @@ _MORE_MEMORY = 3 * 2**30
 
 # Seconds in which a case must end, however busy the machine is: C code cannot be
 # interrupted, and a process that waits uses no processor time.
-_PATIENCE = 600.0
+_PATIENCE = 300.0
 
 
 @dataclass
@@ -204,4 +205,18 @@ def _round(first: int, number: int) -> Iterator[Outcome]:
     yield from outcomes(light)
     yield from outcomes([c for c in together if c not in set(light)], is_limited=False)
     if number % WORKERS_EVERY == 0:
-        yield from outcomes([f"workers:{first + number}"], is_limited=False)
+        yield alone(f"workers:{first + number}")
+
+
+def alone(case: str) -> Outcome:
+    """Run a case that starts processes of its own, in a new interpreter."""
+    command = [sys.executable, "-m", "tests.fuzz", "--replay", case, "--json"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+        return Outcome(**json.loads(done.stdout.splitlines()[-1]))
+    except subprocess.TimeoutExpired:
+        return Outcome(case, "process", "hang", True, f"more than {_PATIENCE:g} s")
+    except (IndexError, ValueError):
+        return Outcome(case, "process", "crash", True, done.stderr[-400:])

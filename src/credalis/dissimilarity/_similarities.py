@@ -42,9 +42,15 @@ def transform(dissimilarities: ArrayLike, scale: float) -> NDArray[np.float64]:
     >>> transform([0, 1, 2], scale=2).round(4)
     array([0.    , 0.5271, 0.95  ])
     """
+    return -np.expm1(_exponents(np.asarray(dissimilarities, float), decay_rate(scale)))
+
+
+def _exponents(
+    dissimilarities: NDArray[np.float64], rate: float
+) -> NDArray[np.float64]:
+    """-γ d², minus infinity where that is no number."""
     with np.errstate(over="ignore"):
-        squares = np.square(np.asarray(dissimilarities, float))
-        return -np.expm1(-decay_rate(scale) * squares)
+        return -rate * np.square(dissimilarities)
 
 
 def check_dissimilarities(
@@ -374,14 +380,14 @@ class MatrixSimilarities(Similarities):
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Look up, square, exponential."""
         block = self.matrix_[np.ix_(self.objects[rows], self.objects[columns])]
-        np.exp(-self.rate * np.square(block), out=out, casting="same_kind")
+        np.exp(_exponents(block, self.rate), out=out, casting="same_kind")
 
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Look up, square, exponential."""
         values = self.matrix_[self.objects[rows], self.objects[columns]]
-        return np.exp(-self.rate * np.square(values))
+        return np.exp(_exponents(values, self.rate))
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,7 +416,7 @@ class MetricSimilarities(Similarities):
         distances = pairwise_distances(
             self.points[rows], self.points[columns], metric=self.metric
         )
-        np.exp(-self.rate * np.square(distances), out=out, casting="same_kind")
+        np.exp(_exponents(distances, self.rate), out=out, casting="same_kind")
 
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
@@ -425,7 +431,7 @@ class MetricSimilarities(Similarities):
                 self.points[columns[group]],
                 metric=self.metric,
             )[0]
-        return np.exp(-self.rate * np.square(values))
+        return np.exp(_exponents(values, self.rate))
 
 
 @dataclass(frozen=True, eq=False)

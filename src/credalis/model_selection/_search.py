@@ -242,8 +242,8 @@ class CredalSearchCV(GridSearchCV):
             if self.cv is None or hasattr(self.cv, "get_n_splits"):
                 return self.cv
             with naming("cv"):
-                splits = [(train, test) for train, test in self.cv]
-            if not splits or isinstance(self.cv, bytes):
+                splits = [tuple(map(np.asarray, (a, b))) for a, b in self.cv]
+            if not splits or any(a.dtype.kind not in "iub" for s in splits for a in s):
                 raise ValueError(
                     "cv must be a number of folds, a splitter or pairs of row numbers, "
                     f"got {self.cv!r}"
@@ -390,6 +390,8 @@ def _on_estimators(
     if isinstance(scoring, (list, tuple, set)):
         with naming("scoring"):
             scoring = {name: name for name in scoring}
+    if isinstance(scoring, Mapping) and not scoring:
+        raise ValueError("scoring must hold at least one score, got none")
     if isinstance(scoring, Mapping):
         return {name: _on_estimators(each) for name, each in scoring.items()}
     return _OnEstimator(scoring if callable(scoring) else get_scorer(scoring))

@@ -389,7 +389,8 @@ class BlockTrainer:
             ]
         )
         blocks = self._blocks(order, np.random.RandomState(0))
-        return sum(block(parameters, gradient) for block in blocks) / self.n_blocks
+        with np.errstate(over="ignore", invalid="ignore"):
+            return sum(block(parameters, gradient) for block in blocks) / self.n_blocks
 
     def _blocks(
         self, order: Indices, rng: np.random.RandomState

@@ -232,7 +232,8 @@ class _Search:
         if not np.isfinite(parameters).all():
             return None
         self.n_evaluations += 1
-        number, array = self.function(parameters)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            number, array = self.function(parameters)
         # A copy: the function may return the same array every time.
         value, gradient = float(number), np.array(array, dtype=np.float64)
         if gradient.shape != parameters.shape:

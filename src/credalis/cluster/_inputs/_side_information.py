@@ -12,6 +12,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from credalis._checks import shown
 from credalis.constraints import check_constraints, spread_labels
 from credalis.network import SideInformation
 
@@ -110,6 +111,20 @@ def fit_transformer(
     Of a pipeline, every step gets what it can use. Seeds that were not given are drawn
     from rng. Without ``information`` the estimator has no use for any.
     """
+    try:
+        return _fitted_transformer(metric, X, rng, information)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            f"X must be data that metric={shown(metric)} can be fitted to: {error}"
+        ) from error
+
+
+def _fitted_transformer(
+    metric: Any,
+    X: NDArray[np.float64],
+    rng: np.random.RandomState,
+    information: SideInformation | None,
+) -> Any:
     transformer = clone(metric)
     _set_seeds(transformer, rng)
     steps = _steps(transformer)

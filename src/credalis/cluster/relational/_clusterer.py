@@ -228,7 +228,8 @@ class RelationalClusterer(BaseCredalClusterer):
                 )
         with np.errstate(over="ignore"):
             largest = matrix.max() if self._has_squares else np.square(matrix.max())
-        if not np.isfinite(largest * matrix.size):
+            is_infinite = not np.isfinite(largest * matrix.size)
+        if is_infinite:
             raise ValueError(
                 "X must have dissimilarities whose squares can be added, got values "
                 f"from {X.min():.3g} to {X.max():.3g}: scale the data"
@@ -309,7 +310,8 @@ class RelationalClusterer(BaseCredalClusterer):
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in row_blocks(len(X), max(masses.shape[1], len(self.references_))):
             with np.errstate(over="ignore"):
-                values = np.minimum(self._to_references(X[rows]), _FARTHEST)
+                # Also in place of NaN, which some metrics give so far away.
+                values = np.fmin(self._to_references(X[rows]), _FARTHEST)
                 costs = self._costs(values.T)
             masses[rows] = masses_from_costs(costs, self.beta_).T
         return masses
