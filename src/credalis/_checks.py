@@ -258,8 +258,8 @@ def check_widths(parameters: Mapping[str, object]) -> None:
     for name, value in parameters.items():
         if isinstance(value, _NARROW):
             raise ValueError(
-                f"{name} must be an int, a float or a number of NumPy with a sign and 32 "
-                f"or 64 bits, got {shown(value)}"
+                f"{name} must be an int, a float or a number of NumPy with a sign and "
+                f"32 or 64 bits, got {shown(value)}"
             )
 
 

@@ -85,7 +85,7 @@ def test_a_seed_is_a_case():
     first, second = drawn("api:17"), drawn("api:17")
     assert first.what == second.what
     assert run_case("api:17") == run_case("api:17")
-    with pytest.raises(ValueError, match="api, files, .* got 'none:1'"):
+    with pytest.raises(ValueError, match=r"api, files, .* got 'none:1'"):
         drawn("none:1")
 
 

@@ -223,8 +223,8 @@ class EuclideanSimilarities(Similarities):
         if not farthest > limits.min / 4:
             raise ValueError(
                 f"X must have distances that can be squared as {limits.dtype}, the "
-                f"farthest are {np.sqrt(-farthest):.3g} times δ0: scale the data, remove "
-                "outliers, or set dtype='float64'"
+                f"farthest are {np.sqrt(-farthest):.3g} times δ0: scale the data, "
+                "remove outliers, or set dtype='float64'"
             )
         left: Array = np.empty((len(scaled) + 2, len(points)), dtype=dtype)
         left[:-2], left[-2], left[-1] = scaled, half_norms, 1.0

@@ -112,7 +112,7 @@ class CommonStress(RowStress):
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs (object, landmark) of different objects; 1 if there is none."""
+        """Number of pairs (object, landmark) of different objects, at least 1."""
         return max(1, (self.n_samples - 1) * self.n_landmarks)
 
     def blocks(self) -> list[slice]:

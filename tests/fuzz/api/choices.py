@@ -1,4 +1,4 @@
-"""Peaks, numbers of clusters, searches, comparisons, monitors and what surrounds them."""
+"""Peaks, numbers of clusters, searches, comparisons, monitors, and what is around."""
 
 import os
 import pickle

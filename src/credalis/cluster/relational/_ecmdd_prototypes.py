@@ -252,6 +252,6 @@ def set_weights(weights: Array, focal_sets: FocalSets, xi: float, zeta: float) -
 
 
 def _quotient_of_powers(first: Array, xi: float, second: Array, zeta: float) -> Array:
-    """first^xi / second^zeta in units of the largest of them, whatever the exponents."""
+    """first^xi / second^zeta in units of the largest, whatever the exponents."""
     logs = xi * np.log(np.maximum(first, _SMALLEST)) - zeta * np.log(second)
     return np.where(first > 0, np.exp(logs - logs.max()), 0.0 if xi else 1.0)
