@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
-from credalis._checks import check_choice, check_flag, check_integer, naming
+from credalis._checks import (
+    check_choice,
+    check_dense,
+    check_flag,
+    check_integer,
+    naming,
+)
 from credalis._coverage import (
     TARGETS,
     CoverageCalibration,
@@ -74,6 +80,7 @@ def calibration_of(
     Parameters are those of `BaseCredalClusterer.calibrate`.
     """
     _check_arguments(X, target, labels, refit, n_refits)
+    check_dense("X", X)
     if not hasattr(X, "shape") or isinstance(X, memoryview):
         with naming("X"):
             X = np.asarray(X)

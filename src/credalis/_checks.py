@@ -168,6 +168,15 @@ def naming(name: str) -> Iterator[None]:
         raise kind(f"{name} is not valid: {message}") from error
 
 
+def check_dense(name: str, value: object) -> None:
+    """Refuse a sparse matrix, of which some have no rows to take."""
+    # Those of SciPy, without importing it.
+    if hasattr(value, "tocsr"):
+        raise TypeError(
+            f"{name} must be dense, got sparse data: use '.toarray()' to convert it"
+        )
+
+
 def check_finite(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
     """The same matrix, or a ValueError that says where it is not finite."""
     if not np.isfinite(array).all():

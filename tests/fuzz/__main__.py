@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import resource
 import sys
 import time
 import traceback
@@ -41,8 +42,13 @@ def main() -> int:
     before = time.monotonic()
     tally = run_for(60 * given.minutes, first, sys.stdout)
     minutes = (time.monotonic() - before) / 60
+    used = sum(
+        sum(resource.getrusage(who)[:2])
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
     lines = [
-        f"{minutes:.0f} minutes, seeds from {first} on.",
+        f"{minutes:.0f} minutes, of which {used / 60:.0f} of processor time; seeds from "
+        f"{first} on.",
         "",
         *tally.lines(),
         "",

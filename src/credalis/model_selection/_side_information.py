@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from credalis._checks import check_numbers
+from credalis._checks import check_dense, check_numbers
 from credalis.constraints import check_constraints, renumber
 from credalis.model_selection._clusterer import Clusterer
 
@@ -88,6 +88,7 @@ class RowInformation:
 
 def number_of_rows(X: Any) -> int:
     """Number of rows of an array, a list or a table, or a ValueError."""
+    check_dense("X", X)
     try:
         n_rows = int(X.shape[0] if hasattr(X, "shape") else len(X))
     except (TypeError, IndexError) as error:
