@@ -47,8 +47,8 @@ def main() -> int:
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     lines = [
-        f"{minutes:.0f} minutes, of which {used / 60:.0f} of processor time; seeds from "
-        f"{first} on.",
+        f"{minutes:.0f} minutes, of which {used / 60:.0f} of processor time; seeds "
+        f"from {first} on.",
         "",
         *tally.lines(),
         "",
