@@ -413,9 +413,10 @@ class MetricSimilarities(Similarities):
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Distances of the block, then the exponential."""
-        distances = pairwise_distances(
-            self.points[rows], self.points[columns], metric=self.metric
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            distances = pairwise_distances(
+                self.points[rows], self.points[columns], metric=self.metric
+            )
         np.exp(_exponents(distances, self.rate), out=out, casting="same_kind")
 
     def pairs(
@@ -426,11 +427,12 @@ class MetricSimilarities(Similarities):
         order = np.argsort(rows, kind="stable")
         starts = np.flatnonzero(np.diff(rows[order], prepend=-1))
         for group in np.split(order, starts[1:]):
-            values[group] = pairwise_distances(
-                self.points[rows[group[:1]]],
-                self.points[columns[group]],
-                metric=self.metric,
-            )[0]
+            with np.errstate(over="ignore", invalid="ignore"):
+                values[group] = pairwise_distances(
+                    self.points[rows[group[:1]]],
+                    self.points[columns[group]],
+                    metric=self.metric,
+                )[0]
         return np.exp(_exponents(values, self.rate))
 
 

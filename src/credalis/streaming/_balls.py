@@ -57,7 +57,8 @@ class Reference:
         """Distances of points and others, (n_points, n_others)."""
         if len(points) == 0 or len(others) == 0:
             return np.zeros((len(points), len(others)))
-        return pairwise_distances(points, others, metric=self.metric)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return pairwise_distances(points, others, metric=self.metric)
 
 
 @dataclass(frozen=True, eq=False)

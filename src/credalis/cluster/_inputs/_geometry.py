@@ -111,7 +111,8 @@ class Geometry:
         """Dissimilarities of all pairs of some objects, (n_objects, n_objects)."""
         if self._is("precomputed"):
             return self.values[np.ix_(objects, objects)]
-        return pairwise_distances(self.values[objects], metric=self.metric)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return pairwise_distances(self.values[objects], metric=self.metric)
 
     @property
     def is_euclidean(self) -> bool:
@@ -218,7 +219,8 @@ def attribute_geometry(
             "transform X, or give a transformer such as StandardScaler"
         )
     try:
-        pairwise_distances(X[:2], metric=metric)
+        with np.errstate(over="ignore", invalid="ignore"):
+            pairwise_distances(X[:2], metric=metric)
     except (ValueError, TypeError) as error:
         raise ValueError(
             "metric must be a metric of scikit-learn's pairwise_distances, a callable "

@@ -429,4 +429,7 @@ default="auto"
             return np.minimum(X[:, self.landmarks_], FARTHEST)
         points = placed(self.transformer_, X)
         points = within_reach(points, self.points_.mean(axis=0))
-        return pairwise_distances(points, self.points_, metric=self.metric_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            distances = pairwise_distances(points, self.points_, metric=self.metric_)
+        # Some metrics know no distance of some rows: those are far away.
+        return np.fmin(distances, FARTHEST)
