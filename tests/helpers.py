@@ -1,6 +1,10 @@
 """What several tests need: validity of a partition, strategies, contents of files."""
 
 import json
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
@@ -101,3 +105,32 @@ def write(path, header, members):
     """A file with any content and the right digest."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     _container.write(path, {**members, "credalis": np.frombuffer(text, dtype=np.uint8)})
+
+
+def processor_seconds():
+    """Processor time of this process and of all that it has started, on Linux."""
+    spent = time.process_time()
+    parents, ticks = {}, {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            fields = entry.read_text().rpartition(")")[2].split()
+            pid = int(entry.parent.name)
+            parents[pid] = int(fields[1])
+            ticks[pid] = int(fields[11]) + int(fields[12])
+    own = {os.getpid()}
+    for pid in sorted(parents):
+        if parents[pid] in own and parents[pid] != pid:
+            own.add(pid)
+            spent += ticks[pid] / os.sysconf("SC_CLK_TCK")
+    return spent
+
+
+def assert_idle_soon():
+    """Nothing is computing one second later, if not before."""
+    begin = time.monotonic()
+    used = np.inf
+    while used > 0.03:
+        assert time.monotonic() - begin < 1.5, f"{used} s in the last 0.3"
+        before = processor_seconds()
+        time.sleep(0.3)
+        used = processor_seconds() - before

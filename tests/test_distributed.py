@@ -9,10 +9,14 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from credalis import ECM, NNEVCLUS, Bootclus, compare
+from credalis import ECM, NNEVCLUS, Bootclus, FitControl, compare
+from credalis._wire import Place
+from credalis.exceptions import FitCancelledError
 from credalis.model_selection import search
+from helpers import assert_idle_soon
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -262,3 +266,73 @@ def test_bad_partitions_are_named(blobs):
         text = dd.from_pandas(pd.DataFrame({"a": ["x", "y", "z"]}), npartitions=1)
         with pytest.raises(ValueError, match="must hold numbers"):
             NNEVCLUS(2).fit(text)
+
+
+class TestStopping:
+    """Dask cannot stop a task that runs; the tasks of a fit look themselves."""
+
+    @pytest.fixture
+    def endless(self, blobs):
+        X, _ = blobs
+        lazy = da.from_array(np.concatenate([X] * 4), chunks=(9000, 3))
+        return NNEVCLUS(**SMALL, max_iter=10**6), lazy
+
+    def fit_until(self, action, model, lazy, word):
+        events = []
+
+        def listen(event):
+            events.append(event)
+            if len(events) == 3:
+                # Not here and now, between rounds, but in the middle of one.
+                threading.Timer(0.1, action).start()
+
+        with (
+            FitControl(listen) as control,
+            pytest.warns(ConvergenceWarning, match=word),
+        ):
+            self.control = control
+            model.fit(lazy)
+        assert_idle_soon()
+        assert {event.method for event in events} == {"NNEVCLUS"}
+
+    @pytest.mark.parametrize("scheduler", ["threads", "processes of a cluster"])
+    @pytest.mark.parametrize("word", ["cancelled", "interrupted"])
+    def test_keeps_what_was_learned(self, endless, blobs, client, scheduler, word):
+        X, y = blobs
+        model, lazy = endless
+
+        def action():
+            if word == "cancelled":
+                self.control.cancel()
+            else:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with (
+            dask.config.set(scheduler="threads")
+            if scheduler == "threads"
+            else with_workers(client, 2)
+        ):
+            self.fit_until(action, model, lazy, word)
+        assert adjusted_rand_score(y, model.predict(X)) > 0.9
+
+    def test_reaches_workers_that_do_not_see_the_folder(self, endless, client):
+        def is_here(see):
+            Place.is_here = see
+
+        model, lazy = endless
+        before = Place.is_here
+        with with_workers(client, 2):
+            client.run(is_here, property(lambda place: False))
+            try:
+                self.fit_until(lambda: self.control.cancel(), model, lazy, "cancelled")
+            finally:
+                client.run(is_here, before)
+
+    def test_cancelled_in_the_start_it_raises(self, endless, client):
+        model, lazy = endless
+        control = FitControl()
+        with with_workers(client, 2), control:
+            threading.Timer(0.3, control.cancel).start()
+            with pytest.raises(FitCancelledError):
+                model.set_params(n_init=1000).fit(lazy)
+        assert_idle_soon()

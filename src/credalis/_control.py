@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from weakref import WeakSet
 
-from credalis._wire import FarEnd, Wire
+from credalis._wire import FarEnd, Wire, dask_client
 from credalis.exceptions import FitCancelledError
 
 Reason = Literal["interrupted", "cancelled", "over"]
@@ -72,6 +72,7 @@ class Stop:
         self.reason: Reason | None = None
         self.above = above
         self._followers: WeakSet[Stop] = WeakSet()
+        self._client = dask_client()
         self._wire: Wire | None = None
         # A signal may come while its thread holds the lock.
         self._lock = threading.RLock()
@@ -79,17 +80,17 @@ class Stop:
             leader._lead(self)
 
     def __reduce__(self) -> tuple:
-        with self._lock:
-            if self._wire is None:
-                self._wire = Wire()
-                if self.reason is not None:
-                    self._wire.cut(is_idle=True)
-            return FarStop, (self._wire,)
+        return FarStop, (self.wire,)
 
     @property
-    def wire(self) -> Wire | None:
-        """What leads to other processes, if there are any."""
-        return self._wire
+    def wire(self) -> Wire:
+        """What leads to other processes, laid when it is first asked for."""
+        with self._lock:
+            if self._wire is None:
+                self._wire = Wire(self._client)
+                if self.reason is not None:
+                    self._wire.cut(is_idle=True)
+            return self._wire
 
     @property
     def has_come(self) -> bool:
@@ -352,6 +353,11 @@ def is_cancelled() -> bool:
     """Whether the current fit was cancelled by its caller."""
     scope = _scope.get()
     return scope is not None and scope.stop.reason == "cancelled"
+
+
+def was_cancelled() -> bool:
+    """Whether fits here and now would be cancelled at once."""
+    return any(control.cancelled for control in _controls.get())
 
 
 def listeners() -> tuple[Listener, ...]:

@@ -3,13 +3,15 @@
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, nullcontext
 from enum import Enum
 from functools import partial
 from types import FrameType
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 
 from credalis._control import Stop, poll, section, stoppable, working_for
 from credalis._progress import FarProgress, Progress
@@ -61,14 +63,32 @@ def answers_so_far(
 
     Those of calls that had not found anything are `Missing.STOPPED`.
     """
+    answers: list[Any] = [Missing.STOPPED] * len(arguments)
+    backend, _ = get_active_backend()
+    is_streaming = getattr(backend, "supports_return_generator", False)
     with (
         section() as stop,
         _noting_interrupts(stop) if keeps else nullcontext(),
         nullcontext() if progress is None else progress.from_processes(stop),
     ):
-        return Parallel(n_jobs=n_jobs, prefer=prefer)(
-            delayed(_answer)(stop, function, each) for each in arguments
+        parallel = Parallel(
+            # A worker without work would get in the way of Ctrl-C, see below.
+            n_jobs=min(effective_n_jobs(n_jobs), len(arguments)),
+            prefer=prefer,
+            return_as="generator_unordered" if is_streaming else "list",
         )
+        try:
+            for k, answer in parallel(
+                delayed(_numbered)(k, stop, function, each)
+                for k, each in enumerate(arguments)
+            ):
+                answers[k] = answer
+        except BrokenExecutor:
+            # A process that waits for work dies of the terminal's Ctrl-C, and joblib
+            # kills the others. What had arrived by then is left.
+            if not stop.has_come:
+                raise
+    return answers
 
 
 @contextmanager
@@ -104,6 +124,12 @@ def _counted(
 
 def _called(stop: Stop, function: Callable[..., Any], *arguments: Any) -> Any:
     return _answer(stop, function, arguments)
+
+
+def _numbered(
+    number: int, stop: Stop, function: Callable[..., Any], arguments: tuple
+) -> tuple[int, Any]:
+    return number, _answer(stop, function, arguments)
 
 
 def _answer(stop: Stop, function: Callable[..., Any], arguments: tuple) -> Any:

@@ -53,10 +53,7 @@ class Progress:
     def __reduce__(self) -> tuple:
         if not self._listeners or self._stop is None:
             return FarProgress, (None,)
-        # Taking the way to another process apart makes it.
-        self._stop.__reduce__()
         wire = self._stop.wire
-        assert wire is not None
         if self._relay is None:
             self._relay = _Relay(self, wire, self._stop)
         return FarProgress, (wire,)

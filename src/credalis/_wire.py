@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # A process looks whether the folder is still there no more often than this.
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -40,9 +40,16 @@ class Place(NamedTuple):
 
 
 class Wire:
-    """The end of those who have begun a fit."""
+    """The end of those who have begun a fit.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    client : distributed.Client or None
+        Who can tell workers on other machines, which do not see the folder.
+    """
+
+    def __init__(self, client: Any = None) -> None:
+        self._client = client
         path = tempfile.mkdtemp(prefix="credalis-fit-")
         parent = os.stat(os.path.dirname(path))
         self._place = Place(path, parent.st_dev, parent.st_ino)
@@ -53,15 +60,10 @@ class Wire:
     def cut(self, *, is_idle: bool) -> None:
         """Let whoever is at the other end stop, if there still is somebody."""
         shutil.rmtree(self._place.path, ignore_errors=True)
-        if is_idle:
-            return
-        distributed = sys.modules.get("distributed")
-        if distributed is not None:
-            # Workers on other machines do not see the folder. Without a client, or in
-            # its own thread, there is nobody to tell them.
+        if self._client is not None and not is_idle:
+            # A client that is closed, or whose own thread this is, tells nobody.
             with suppress(Exception):
-                client = distributed.default_client()
-                client.run(_cut, self._place.path, wait=False)
+                self._client.run(_cut, self._place.path, wait=False)
 
     def read(self) -> dict[int, tuple[int, float, bool]]:
         """Iteration and loss of each run that has told them, and whether it is over."""
@@ -103,6 +105,17 @@ class FarEnd:
         # Nobody may listen any more, or only on another machine.
         with suppress(OSError), open(f"{self._place.path}/{run}", "wb") as file:
             file.write(told)
+
+
+def dask_client() -> Any:
+    """The client of this thread's computations with Dask, None if there is none."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.Client.current()
+    except ValueError:
+        return None
 
 
 def _cut(path: str) -> None:
