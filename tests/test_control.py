@@ -204,8 +204,8 @@ class TestStarts:
             return has_come(stop)
 
         monkeypatch.setattr(Stop, "has_come", property(look))
-        for last in (1, 5, 40, 150, 300):
-            n_looks, control = 0, FitControl()
+        for number in (1, 5, 40, 150, 300):
+            n_looks, last, control = 0, number, FitControl()
             model = NNEVCLUS(3, solver=solver, n_init=2, n_jobs=1, random_state=0)
             with control, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -526,14 +526,13 @@ class TestMechanism:
 
     def test_an_inner_loop_that_keeps_something_does_not_hide_the_stop(self):
         outer, inner = [], []
-        with fitting("test"), contextlib.suppress(KeyboardInterrupt):
-            with stoppable(lambda: True) as ending:
-                for k in range(5):
-                    poll()
-                    outer.append(k)
-                    with stoppable(lambda: True):
-                        inner.append(k)
-                        raise KeyboardInterrupt
+        with fitting("test"), stoppable(lambda: True) as ending:
+            for k in range(5):
+                poll()
+                outer.append(k)
+                with stoppable(lambda: True):
+                    inner.append(k)
+                    raise KeyboardInterrupt
         assert ending.is_early
         assert outer == inner == [0]
 

@@ -268,6 +268,10 @@ def test_bad_partitions_are_named(blobs):
             NNEVCLUS(2).fit(text)
 
 
+def press_ctrl_c():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 class TestStopping:
     """Dask cannot stop a task that runs; the tasks of a fit look themselves."""
 
@@ -279,6 +283,7 @@ class TestStopping:
 
     def fit_until(self, action, model, lazy, word):
         events = []
+        self.control = FitControl(lambda event: listen(event))
 
         def listen(event):
             events.append(event)
@@ -286,11 +291,7 @@ class TestStopping:
                 # Not here and now, between rounds, but in the middle of one.
                 threading.Timer(0.1, action).start()
 
-        with (
-            FitControl(listen) as control,
-            pytest.warns(ConvergenceWarning, match=word),
-        ):
-            self.control = control
+        with self.control, pytest.warns(ConvergenceWarning, match=word):
             model.fit(lazy)
         assert_idle_soon()
         assert {event.method for event in events} == {"NNEVCLUS"}
@@ -302,10 +303,7 @@ class TestStopping:
         model, lazy = endless
 
         def action():
-            if word == "cancelled":
-                self.control.cancel()
-            else:
-                os.kill(os.getpid(), signal.SIGINT)
+            self.control.cancel() if word == "cancelled" else press_ctrl_c()
 
         with (
             dask.config.set(scheduler="threads")
@@ -315,24 +313,24 @@ class TestStopping:
             self.fit_until(action, model, lazy, word)
         assert adjusted_rand_score(y, model.predict(X)) > 0.9
 
-    def test_reaches_workers_that_do_not_see_the_folder(self, endless, client):
-        def is_here(see):
-            Place.is_here = see
+    @pytest.mark.parametrize("error", [FitCancelledError, KeyboardInterrupt])
+    @pytest.mark.parametrize("is_seen", [True, False])
+    def test_a_long_task_ends(self, endless, client, error, is_seen):
+        def see(is_here):
+            Place.is_here = is_here
 
         model, lazy = endless
         before = Place.is_here
-        with with_workers(client, 2):
-            client.run(is_here, property(lambda place: False))
+        with with_workers(client, 2), FitControl() as control:
+            if not is_seen:  # as on another machine
+                client.run(see, property(lambda place: False))
+            is_cancel = error is FitCancelledError
+            action = control.cancel if is_cancel else press_ctrl_c
+            threading.Timer(1.0, action).start()
             try:
-                self.fit_until(lambda: self.control.cancel(), model, lazy, "cancelled")
+                with pytest.raises(error):
+                    # The start from a sample is one task, of minutes.
+                    model.set_params(n_init=1000).fit(lazy)
+                assert_idle_soon()
             finally:
-                client.run(is_here, before)
-
-    def test_cancelled_in_the_start_it_raises(self, endless, client):
-        model, lazy = endless
-        control = FitControl()
-        with with_workers(client, 2), control:
-            threading.Timer(0.3, control.cancel).start()
-            with pytest.raises(FitCancelledError):
-                model.set_params(n_init=1000).fit(lazy)
-        assert_idle_soon()
+                client.run(see, before)

@@ -118,5 +118,6 @@ def dask_client() -> Any:
         return None
 
 
-def _cut(path: str) -> None:
+async def _cut(path: str) -> None:
+    # A coroutine, as a client does not wait for anything else to be run.
     _cut_here.add(path)

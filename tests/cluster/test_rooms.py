@@ -111,9 +111,10 @@ def test_one_handler_of_interrupts():
     handlers = []
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ExceptHandler) and node.type is not None:
-                if "KeyboardInterrupt" in ast.dump(node.type):
-                    handlers.append(path.relative_to(PACKAGE).as_posix())
+            caught = ast.dump(node) if isinstance(node, ast.ExceptHandler) else ""
+            # The body of a handler may raise what it does not catch.
+            if "KeyboardInterrupt" in caught.partition("body=")[0]:
+                handlers.append(path.relative_to(PACKAGE).as_posix())
     # That of all fits, and the end of a command.
     assert sorted(handlers) == ["_control.py", "cli/_main.py"]
 
