@@ -298,16 +298,13 @@ def fitting(method: str) -> Iterator[None]:
     def is_cancelled() -> bool:
         return stop.reason == "cancelled"
 
-    try:
-        with _entered(_Scope(stop, listeners=told)):
-            with stoppable(is_cancelled) as ending:
-                yield
-            if ending.is_early:
-                raise FitCancelledError(
-                    f"{method} was cancelled before it had found anything"
-                )
-    finally:
-        stop.set("over")
+    with _ended(stop), _entered(_Scope(stop, listeners=told)):
+        with stoppable(is_cancelled) as ending:
+            yield
+        if ending.is_early:
+            raise FitCancelledError(
+                f"{method} was cancelled before it had found anything"
+            )
 
 
 @contextmanager
@@ -327,12 +324,19 @@ def section() -> Iterator[Stop]:
     outer = _scope.get()
     above = None if outer is None else outer.stop
     stop = Stop(() if above is None else (above,), above)
-    try:
+    with _ended(stop):
         yield stop
-        stop.set("over")
-    finally:
-        # Also after an error: what the others are at is not wanted any more.
-        stop.set("interrupted")
+
+
+@contextmanager
+def rest_of_fit() -> Iterator[Stop]:
+    """What ends the current fit, for work of which there is much in little pieces."""
+    outer = _scope.get()
+    if outer is None:
+        with section() as stop:
+            yield stop
+    else:
+        yield outer.stop
 
 
 @contextmanager
@@ -364,6 +368,16 @@ def listeners() -> tuple[Listener, ...]:
     """Who listens to the current fit."""
     scope = _scope.get()
     return () if scope is None else scope.listeners
+
+
+@contextmanager
+def _ended(stop: Stop) -> Iterator[None]:
+    try:
+        yield
+        stop.set("over")
+    finally:
+        # Also after an error: what the others are at is not wanted any more.
+        stop.set("interrupted")
 
 
 @contextmanager

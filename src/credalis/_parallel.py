@@ -13,7 +13,14 @@ from typing import Any
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from credalis._control import Stop, poll, section, stoppable, working_for
+from credalis._control import (
+    Stop,
+    poll,
+    rest_of_fit,
+    section,
+    stoppable,
+    working_for,
+)
 from credalis._progress import FarProgress, Progress
 
 
@@ -97,7 +104,7 @@ def sent_out(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
 
     What it returns there is to be looked at by `arrived`.
     """
-    with section() as stop:
+    with rest_of_fit() as stop:
         yield partial(_called, stop, function)
 
 
