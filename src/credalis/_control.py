@@ -218,6 +218,8 @@ class _Scope:
         there is nothing left to stop. Else every `poll` raises from then on.
     listeners : tuple of callables
         Told how far it is.
+    method : str
+        Who is at work.
     n_loops : int
         Loops that are running, one inside the other.
     is_over : bool
@@ -227,6 +229,7 @@ class _Scope:
     stop: Stop
     keeps: bool = False
     listeners: tuple[Listener, ...] = ()
+    method: str = ""
     n_loops: int = 0
     is_over: bool = False
 
@@ -288,7 +291,7 @@ def fitting(method: str) -> Iterator[None]:
     """
     outer = _scope.get()
     if outer is not None:
-        with _entered(_Scope(outer.stop)):
+        with _entered(_Scope(outer.stop, method=method)):
             yield
         return
     controls = _controls.get()
@@ -298,7 +301,7 @@ def fitting(method: str) -> Iterator[None]:
     def is_cancelled() -> bool:
         return stop.reason == "cancelled"
 
-    with _ended(stop), _entered(_Scope(stop, listeners=told)):
+    with _ended(stop), _entered(_Scope(stop, listeners=told, method=method)):
         with stoppable(is_cancelled) as ending:
             yield
         if ending.is_early:
@@ -362,6 +365,12 @@ def is_cancelled() -> bool:
 def was_cancelled() -> bool:
     """Whether fits here and now would be cancelled at once."""
     return any(control.cancelled for control in _controls.get())
+
+
+def method_at_work() -> str:
+    """What `fitting` has called the current fit."""
+    scope = _scope.get()
+    return "" if scope is None else scope.method
 
 
 def listeners() -> tuple[Listener, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state, get_tags
 
 from credalis._checks import check_integer, check_number, check_seed
-from credalis._control import poll
+from credalis._control import method_at_work, poll
 from credalis._parallel import in_parallel
 from credalis._progress import Progress
 from credalis._warnings import warn_user
@@ -175,7 +175,9 @@ def fit_all(
         _fit,
         [(fits[k], X, information) for k in order],
         n_jobs=n_jobs,
-        progress=Progress("select", n_runs=len(fits), max_iter=1, enabled=False),
+        progress=Progress(
+            method_at_work(), n_runs=len(fits), max_iter=1, enabled=False
+        ),
     )
     results: list[Any] = [None] * len(fits)
     told: Counter = Counter()
