@@ -1,5 +1,6 @@
 """Fits that are interrupted, cancelled and listened to, wherever they run."""
 
+import _thread
 import contextlib
 import os
 import pickle
@@ -60,7 +61,7 @@ def X():
 @pytest.fixture(scope="module")
 def noise():
     """Rows on which no method settles soon."""
-    return np.random.default_rng(0).random((4000, 6))
+    return np.random.default_rng(0).random((20000, 8))
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def ctrl_c():
         raise KeyboardInterrupt
 
     def press():
-        os.kill(os.getpid(), signal.SIGINT)
+        _thread.interrupt_main()
         assert noted.wait(30)
 
     before = signal.signal(signal.SIGINT, interrupt)
@@ -193,24 +194,16 @@ class TestStarts:
     def test_a_start_that_has_ended_is_kept(self, X):
         whole = ECM(3, n_init=1, random_state=0).fit(X)
 
-        def after_the_first(event):
-            if event.is_over:
-                control.cancel()
-
         with (
-            FitControl(after_the_first) as control,
+            FitControl(lambda event: event.is_over and control.cancel()) as control,
             pytest.warns(ConvergenceWarning, match="cancelled"),
         ):
             model = ECM(3, n_init=5, random_state=0).fit(X)
         assert model.n_iter_ == whole.n_iter_
 
     def test_the_first_of_two_steps_is_kept(self, X):
-        def after_the_first(event):
-            if event.is_over:
-                control.cancel()
-
         with (
-            FitControl(after_the_first) as control,
+            FitControl(lambda event: event.is_over and control.cancel()) as control,
             pytest.warns(ConvergenceWarning, match="cancelled"),
         ):
             model = ECM(3, focal_sets="two-step", n_init=1, random_state=0).fit(X)
@@ -236,7 +229,7 @@ class TestNothingRunsOn:
         ids=lambda model: type(model).__name__,
     )
     def test_threads(self, noise, model):
-        rows = noise[:1000] if isinstance(model, EVCLUS) else noise
+        rows = noise if isinstance(model, ECM) else noise[:1000]
         model.set_params(n_init=4, n_jobs=2, **ENDLESS)
         with (
             FitControl(at(6, lambda: once(control.cancel)())) as control,
@@ -253,7 +246,7 @@ class TestNothingRunsOn:
         def listen(event):
             is_later = event.iteration > last.get(event.run, event.iteration)
             last[event.run] = event.iteration
-            if is_later and len(last) == 2 and not acted:
+            if is_later and len(last) > 1 and not acted:
                 acted.append(act())
 
         acted, control = [], FitControl(listen)
@@ -263,10 +256,10 @@ class TestNothingRunsOn:
             control,
             pytest.warns(ConvergenceWarning, match=word),
         ):
-            model = ECM(5, n_init=4, n_jobs=2, **ENDLESS).fit(noise)
+            model = ECM(5, n_init=20, n_jobs=2, **ENDLESS).fit(noise)
         assert_idle_soon()
         assert_valid_partition(model.partition_)
-        assert last.keys() == {0, 1}
+        assert last.keys() >= {0, 1}
 
     def test_an_error_in_one_start_stops_the_others(self, noise, monkeypatch):
         solve = ECM._solve
@@ -314,7 +307,7 @@ def show(event):
 
 running, said = set(), []
 if __name__ == "__main__":
-    X = np.random.default_rng(0).random((4000, 6))
+    X = np.random.default_rng(0).random((20000, 8))
     with joblib.parallel_config(backend="loky"), FitControl(show):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -432,6 +425,7 @@ class TestControl:
             make_pipeline(StandardScaler(), ECM(3, random_state=0)).fit(X)
 
     def test_fits_in_blocks_keep_what_was_learned(self, noise):
+        noise = noise[:4000]
         for model in (ECM(4, **ENDLESS), NNEVCLUS(3, max_iter=10**6, random_state=0)):
             with (
                 FitControl(at(3, lambda: control.cancel())) as control,
@@ -441,6 +435,7 @@ class TestControl:
             assert_valid_partition(model.predict_partition(noise))
 
     def test_half_a_start_in_blocks_is_none(self, noise, tmp_path, monkeypatch):
+        noise = noise[:4000]
         control = FitControl()
 
         def cancelled(estimator, *arguments, **keywords):

@@ -82,6 +82,10 @@ class Stop:
     def __reduce__(self) -> tuple:
         return FarStop, (self.wire,)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Stop:
+        # Estimators that hold it are cloned.
+        return self
+
     @property
     def wire(self) -> Wire:
         """What leads to other processes, laid when it is first asked for."""

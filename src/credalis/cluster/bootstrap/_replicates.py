@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
+from credalis._control import poll
 from credalis._parallel import in_parallel
 from credalis._threads import one_thread
 from credalis.cluster._framework._schema import covariance_shape
@@ -218,6 +219,7 @@ def pair_intervals(
     lower = np.empty((n_rows, n_columns), np.float32)
     upper = np.empty((n_rows, n_columns), np.float32)
     for top in range(0, n_rows, _TILE_ROWS):
+        poll()
         rows = slice(top, top + _TILE_ROWS)
         left = posteriors[:, rows]
         # Tiles below the diagonal are the mirror image of those above.
