@@ -520,6 +520,11 @@ class TestLargerTasks:
 
 
 class TestMechanism:
+    def test_a_function_that_can_be_cancelled_warns_its_caller(self, X):
+        with pytest.warns(ConvergenceWarning, match="did not converge") as told:
+            compare(X, 3, {"short": ECM(tol=0, max_iter=2)}, random_state=0)
+        assert told[0].filename == __file__
+
     def test_a_look_without_a_fit_does_nothing(self):
         control = FitControl()
         control.cancel()

@@ -309,9 +309,7 @@ def fitting(method: str) -> Iterator[None]:
         with stoppable(is_cancelled) as ending:
             yield
         if ending.is_early:
-            raise FitCancelledError(
-                f"{method} was cancelled before it had found anything"
-            )
+            raise FitCancelledError(f"{method} was cancelled before it had a result")
 
 
 @contextmanager

@@ -59,7 +59,11 @@ class Wire:
 
     def cut(self, *, is_idle: bool) -> None:
         """Let whoever is at the other end stop, if there still is somebody."""
-        shutil.rmtree(self._place.path, ignore_errors=True)
+        # Renamed at once: a file that is just being written would keep the folder.
+        gone = self._place.path + "-cut"
+        with suppress(OSError):
+            os.rename(self._place.path, gone)
+        shutil.rmtree(gone, ignore_errors=True)
         if self._client is not None and not is_idle:
             # A client that is closed, or whose own thread this is, tells nobody.
             with suppress(Exception):

@@ -152,8 +152,9 @@ def run_passes(
         feed = SourceFeed(source, chunk_of, settings, stored["seeds"])
 
     def visit(state: TrainingState) -> None:
-        loss = (*state.history, *state.losses)[-1]
-        progress.report(0, state.n_passes, loss)
+        if progress.has_listeners:
+            known = (*state.history, *state.losses)
+            progress.report(0, state.n_passes, known[-1] if known else None)
         has_ended = state.n_passes == settings.max_iter
         if checkpoint is not None and (checkpoint.is_due or has_ended):
             checkpoint.write(fixed | stored_state(state))
