@@ -478,6 +478,8 @@ class TestLargerTasks:
         ],
         ids=["compare", "select_n_clusters"],
     )
+    # Threads that record warnings at the same time get each other's.
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
     def test_several_fits(self, task, n_jobs, X):
         with (
             FitControl(at(1, lambda: control.cancel())) as control,

@@ -7,6 +7,7 @@ in another thread, process or machine is given its `Stop`.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -72,7 +73,7 @@ class Stop:
         self.reason: Reason | None = None
         self.above = above
         self._followers: WeakSet[Stop] = WeakSet()
-        self._client = dask_client()
+        self._client = dask_client() if "distributed" in sys.modules else None
         self._wire: Wire | None = None
         # A signal may come while its thread holds the lock.
         self._lock = threading.RLock()

@@ -113,11 +113,8 @@ class FarEnd:
 
 def dask_client() -> Any:
     """The client of this thread's computations with Dask, None if there is none."""
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return None
     try:
-        return distributed.Client.current()
+        return sys.modules["distributed"].Client.current()
     except ValueError:
         return None
 
