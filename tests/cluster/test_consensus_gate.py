@@ -10,6 +10,7 @@ from credalis.cluster.consensus._gate import (
     NEIGHBORHOODS,
     _kernel_scores,
     _log_kernel,
+    _simplest,
     _trust,
     adequacy,
 )
@@ -43,6 +44,16 @@ def test_equal_spheres_are_trusted_as_such(rng):
     assert gate.weight > 0.5
     labels = gate.mixture.memberships(X).argmax(axis=1)
     assert adjusted_rand_score(y, labels) > 0.9
+
+
+def test_the_simplest_that_is_as_good_is_taken(rng):
+    best = rng.normal(size=100)
+    noise = rng.normal(size=100)
+    worse = best - 0.5 + 0.1 * noise
+    nearly = best - 0.01 + noise - noise.mean()
+    scores = {"isotropic": worse, "spherical": nearly, "tied": worse, "full": best}
+    assert _simplest(scores) == "spherical"
+    assert _simplest(scores | {"spherical": worse}) == "full"
 
 
 def test_a_rival_that_agrees_is_hardly_one():

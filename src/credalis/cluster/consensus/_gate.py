@@ -50,7 +50,8 @@ _Z_NEIGHBORS = 5.0
 # Rows that each component of the largest rival must be able to have.
 _MIN_ROWS = 5
 
-_CANDIDATES = ("full", "tied", "spherical", "isotropic")
+# From the simplest to the richest.
+_CANDIDATES = ("isotropic", "spherical", "tied", "full")
 _HEAVY_FAMILIES = ("full", "diag")
 _BANDWIDTHS = np.geomspace(0.05, 2.0, 12)
 
@@ -136,7 +137,7 @@ def adequacy(
     }
     rivals = _rival_scores(X, held_out, fitted["full"], n_clusters, rng)
     rivals["diag"] = scores.pop("diag")
-    best = max(_CANDIDATES, key=lambda name: scores[name].mean())
+    best = _simplest(scores)
     rival = max(rivals, key=lambda name: rivals[name].mean())
     parametric = max(scores[best], rivals[rival], key=np.mean)
     z_kernel = _z(_kernel_scores(X, folds) - parametric)
@@ -152,6 +153,16 @@ def adequacy(
     if trust == 0:
         return Gate(None, 0.0, rival, z)
     return Gate(best, trust, rival, z, fitted[best].mixture)
+
+
+def _simplest(scores: dict[str, Array]) -> str:
+    """The simplest of the candidates within one standard error of the best."""
+    best = max(_CANDIDATES, key=lambda name: scores[name].mean())
+    return next(
+        name
+        for name in _CANDIDATES
+        if _z(scores[best] - scores[name]) < 1 or name == best
+    )
 
 
 def _trust(z: float, agreement: float) -> float:
