@@ -202,7 +202,7 @@ ECM_OTHERS = {
 }
 
 
-@pytest.mark.parametrize("way", ["memory", "source", "checkpoint"])
+@pytest.mark.parametrize("way", ["memory", "source", "checkpoint", "dask"])
 @pytest.mark.parametrize("name", ECM_OTHERS)
 def test_all_parameters_of_ecm_are_used(way, name, rows, tmp_path):
     def masses(**parameters):
@@ -223,8 +223,8 @@ def test_what_ecm_cannot_be_fitted_to_is_refused(rows):
     assert set(ECM_OTHERS) == set(ECM().get_params(deep=False)) - WITHOUT_EFFECT
     assert not hasattr(ECM(), "partial_fit")
     da = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match="X must not be a Dask collection for ECM"):
-        ECM(3).fit(da.from_array(rows, chunks=(30, 2)))
+    with pytest.raises(ValueError, match="partial_labels must be None"):
+        ECM(3).fit(da.from_array(rows, chunks=(30, 2)), partial_labels=[0] * 60)
 
 
 @pytest.mark.parametrize("way", ["memory", "source", "stream", "dask"])

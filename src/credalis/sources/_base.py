@@ -134,6 +134,10 @@ class Source(ABC):
         """What a function returns, computed where the rows are: here."""
         return function(*arguments)
 
+    def mapped(self, function: Callable[[Array], Any]) -> Iterator[Any]:
+        """What a function returns of one batch after the other, which are all rows."""
+        return map(function, self.batches())
+
     @abstractmethod
     def fingerprint(self) -> str:
         """A short text that tells these rows from others, without reading all."""

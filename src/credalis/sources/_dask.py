@@ -1,7 +1,7 @@
 """Dask arrays and data frames as sources, and lazy predictions about them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,20 @@ class DaskSource(Source):
             *(
                 delayed(part, argument)
                 for part, argument in zip(self._parts_held, arguments, strict=True)
+            )
+        )
+
+    def mapped(self, function: Callable[[Array], Any]) -> Iterator[Any]:
+        """What a function returns of each partition with rows, computed where it is."""
+        # Every time: workers may have come and gone.
+        self.level()
+        # Dask looks for collections in the arguments of a call, but not in a partial.
+        call = _dask().delayed(partial(_called, function), pure=False)
+        yield from _dask().compute(
+            *(
+                call(part)
+                for part, size in zip(self._parts_held, self.sizes, strict=True)
+                if size > 0
             )
         )
 
@@ -154,6 +168,10 @@ def _checked(part: Any) -> Array:
             "of a partition"
         )
     return rows
+
+
+def _called(function: Callable[[Array], Any], rows: Array) -> Any:
+    return function(rows)
 
 
 def _taken(rows: Array, chosen: NDArray[np.intp]) -> Array:

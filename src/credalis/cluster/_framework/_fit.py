@@ -17,6 +17,7 @@ from credalis._coverage import CoverageCalibration
 from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._registry import estimator_classes
 from credalis.cluster._framework._solution import (
     Solution,
     best_start,
@@ -359,9 +360,10 @@ def _source(
 
 def _check_partitions(estimator: BaseCredalClusterer, given: dict[str, Any]) -> None:
     if not estimator._reads_partitions:
+        able = [cls.__name__ for cls in estimator_classes() if cls._reads_partitions]
         raise ValueError(
             f"X must not be a Dask collection for {type(estimator).__name__}, only "
-            "NNEVCLUS and Consensus are trained on partitions: call compute on it first"
+            f"{', '.join(able)} are fitted to partitions: call compute on it first"
         )
     for name, value in given.items():
         if value is not None:
