@@ -280,7 +280,7 @@ def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs, cli
         (ECM(4), {"checkpoint": "x"}, "checkpoint must be None"),
         (ECM(4), {"must_link": [(0, 1)]}, "must_link must be None"),
         (NNEVCLUS(4), {"checkpoint": "x"}, "checkpoint must be None"),
-        (NNEVCLUS(4), {"must_link": [(0, 1)]}, "must_link must be None"),
+        (NNEVCLUS(4), {"must_link": [(0, 300)]}, "row numbers from 0 to 299"),
         (NNEVCLUS(4, solver="lbfgs"), {}, "solver must be"),
         (NNEVCLUS(10**4), {}, "n_clusters must not exceed"),
     ],

@@ -31,7 +31,7 @@ def fit_distributed(
     checkpoint : None
         There is none: work that is lost is done again by Dask.
     side_information : dict, default=None
-        Labels and pairs, of which there must be none.
+        Labels and pairs by the numbers of the rows, for `NNEVCLUS`.
     """
     given = {} if side_information is None else side_information
     estimator.fit(X, checkpoint=checkpoint, **given)  # type: ignore[call-arg]

@@ -186,7 +186,7 @@ def test_warns_of_outliers(blobs):
         (NNEVCLUS(4, warm_start=True), ArraySource, {}, "warm_start must be False"),
         (NNEVCLUS(4, early_stopping=True), ArraySource, {}, "early_stopping must be F"),
         (NNEVCLUS(4, init=[0, 1, 2, 3]), ArraySource, {}, "init must be a name"),
-        (NNEVCLUS(4), ArraySource, {"must_link": [(0, 1)]}, "must_link must be None"),
+        (ECM(4), ArraySource, {"must_link": [(0, 1)]}, "must_link must be None"),
         (ECM(4), ArraySource, {"partial_labels": [0]}, "partial_labels must be None"),
         (NNEVCLUS(4), ArraySource, {"checkpoint": 3}, "checkpoint must be a path"),
         (NNEVCLUS(4), ArraySource, {"checkpoint": "x"}, "random_state must be an int"),

@@ -44,15 +44,16 @@ def fitted(model, X, way, tmp_path, **given):
     if way == "memory":
         return model.fit(X, **given)
     if way == "source":
-        return model.fit(ArraySource(X))
+        return model.fit(ArraySource(X), **given)
     if way == "checkpoint":
-        return model.fit(X, checkpoint=tmp_path / f"{len(list(tmp_path.iterdir()))}")
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        return model.fit(X, checkpoint=path, **given)
     if way == "stream":
         return model.partial_fit(X)
     da = pytest.importorskip("dask.array")
     dask = pytest.importorskip("dask")
     with dask.config.set(scheduler="synchronous"):
-        return model.fit(da.from_array(X, chunks=(30, X.shape[1])))
+        return model.fit(da.from_array(X, chunks=(30, X.shape[1])), **given)
 
 
 def linear(n_outputs):
@@ -106,7 +107,7 @@ def network(way, **parameters):
 
 def given_for(name, X, way):
     """What else `fit` is told, so that a parameter has something to work on."""
-    if way != "memory":
+    if way == "stream":
         return {}
     labels = np.full(len(X), -1)
     labels[:3] = [0, 1, 2]
@@ -124,9 +125,6 @@ def masses_with(parameters, name, X, way, tmp_path):
         companions = {
             key: value for key, value in companions.items() if key != "early_stopping"
         }
-        if name == "label_weight":
-            # Only of random starts do the seeds count as labels.
-            companions |= {"init": "random"}
     model = network(way, **companions | parameters)
     rows = X
     if name == "n_components" and way == "memory":

@@ -130,6 +130,23 @@ class Source(ABC):
         )
         return self._rows(chosen)
 
+    def count(self) -> int:
+        """Number of rows; all are read if it is not known."""
+        if self.n_rows is None:
+            for _ in self.batches():
+                pass
+        assert self.n_rows is not None
+        return self.n_rows
+
+    def sample_with(
+        self, rng: np.random.RandomState, size: int, rows: NDArray[np.intp]
+    ) -> tuple[Array, NDArray[np.intp]]:
+        """A sample as by `sample`, these rows besides, and the numbers of them all."""
+        n_rows = self.count()
+        drawn = sample_without_replacement(n_rows, min(size, n_rows), random_state=rng)
+        chosen = np.union1d(drawn, rows).astype(np.intp)
+        return self._rows(chosen), chosen
+
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function returns, computed where the rows are: here."""
         return function(*arguments)

@@ -72,6 +72,10 @@ class DaskSource(Source):
         (result,) = dask.compute(dask.delayed(function)(*arguments))
         return result
 
+    def count(self) -> int:
+        """Number of rows."""
+        return int(self.sizes.sum())
+
     def sample(self, rng: np.random.RandomState, size: int) -> Array:
         """Rows drawn without replacement, all with the same chance, in their order."""
         assert self.sizes is not None, "counts the rows"

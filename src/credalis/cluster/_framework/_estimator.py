@@ -156,6 +156,8 @@ class BaseCredalClusterer(
     _reads_dissimilarities: ClassVar[bool] = False
     _reads_blocks: ClassVar[bool] = False
     _reads_partitions: ClassVar[bool] = False
+    # Whether labels and pairs about rows of these, by their numbers, are used.
+    _informs_blocks: ClassVar[bool] = False
     # Whether max_iter may be "auto".
     _chooses_max_iter: ClassVar[bool] = False
     # What ∅ may stand for.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from credalis.cluster._framework._soundness import (
     warn_of_empty_clusters,
     warn_of_outliers,
 )
+from credalis.cluster._inputs._side_information import KnownRows
 from credalis.partition import uncopied_partition
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
@@ -40,6 +42,9 @@ SAMPLE_ROWS = 10_000
 
 # Arrays of more rows than this are trained on as if they came from a file.
 MAX_WHOLE = 200_000
+
+# What can be known about single rows of data that are read in blocks.
+_SIDE_INFORMATION = ("partial_labels", "must_link", "cannot_link")
 
 # Rows of a fit that are remembered, and numbers of them that are looked at together.
 _MAX_REMEMBERED = 2**17
@@ -145,16 +150,16 @@ def fit(
     """
     source = _source(estimator, X, checkpoint, given)
     if source is not None:
-        outcome = _solve_in_blocks(estimator, source, checkpoint)
+        outcome = _solve_in_blocks(estimator, source, checkpoint, given)
         _store_blocks(estimator, outcome, source)
-        _warn(estimator, outcome)
+        _warn(estimator, outcome, **given)
         return
     X = estimator._validate(X)
     estimator._check_parameters()
     is_informed = any(value is not None for value in given.values())
     if checkpoint is not None or estimator._is_for_blocks(X, is_informed):
         rows = ArraySource(X, getattr(estimator, "feature_names_in_", None))
-        outcome = _solve_in_blocks(estimator, rows, checkpoint)
+        outcome = _solve_in_blocks(estimator, rows, checkpoint, given)
         _store_blocks(estimator, outcome, rows)
         with one_thread():
             _store_masses(estimator, X, estimator._predict_masses(X))
@@ -343,12 +348,7 @@ def _source(
             f"{type(estimator).__name__} needs all objects at once: X must be an array "
             "or data frame, and checkpoint None"
         )
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(
-                f"{name} must be None for data that are read in blocks, whose rows "
-                "have no numbers"
-            )
+    _refuse_in_blocks(estimator, given, "data that are read in blocks")
     if source is not None and not source.is_repeatable:
         raise ValueError(
             "X must be readable more than once, for a sample and for the training, got "
@@ -365,13 +365,26 @@ def _check_partitions(estimator: BaseCredalClusterer, given: dict[str, Any]) -> 
             f"X must not be a Dask collection for {type(estimator).__name__}, only "
             f"{', '.join(able)} are fitted to partitions: call compute on it first"
         )
+    _refuse_in_blocks(estimator, given, "a Dask collection")
+
+
+def _refuse_in_blocks(
+    estimator: BaseCredalClusterer, given: dict[str, Any], what: str
+) -> None:
+    """Refuse what cannot be said about rows that are not in memory together."""
     for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} must be None for a Dask collection")
+        is_used = estimator._informs_blocks and name in _SIDE_INFORMATION
+        if value is not None and not is_used:
+            raise ValueError(
+                f"{name} must be None for {what} and {type(estimator).__name__}"
+            )
 
 
 def _solve_in_blocks(
-    estimator: BaseCredalClusterer, source: Source, checkpoint: Any
+    estimator: BaseCredalClusterer,
+    source: Source,
+    checkpoint: Any,
+    given: dict[str, Any],
 ) -> Outcome:
     """A start from a sample, training on all rows; continued if it had begun."""
     file = Checkpoint.of(checkpoint)
@@ -379,16 +392,42 @@ def _solve_in_blocks(
     estimator._check_blocks()
     rng = check_random_state(estimator.random_state)
     seeds = rng.randint(np.iinfo(np.int32).max, size=4)
-    state = None if file is None else file.begin(estimator, source.fingerprint())
+    about = {
+        name: given[name] for name in _SIDE_INFORMATION if given.get(name) is not None
+    }
+    known = None
+    if about:
+        known = KnownRows.of(
+            source.count(), estimator._parameter("n_clusters"), **about
+        )
+        if len(known.rows) > MAX_WHOLE:
+            raise ValueError(
+                f"{' and '.join(about)} must be about at most {MAX_WHOLE} rows, which "
+                "are held in memory, for data that are read in blocks, got "
+                f"{len(known.rows)}"
+            )
+    state = None
+    if file is not None:
+        fingerprint = source.fingerprint()
+        if known is not None:
+            fingerprint += f", {known.fingerprint()}"
+        state = file.begin(estimator, fingerprint)
     # Around everything: the workers of a source may be threads of this process, and one
     # of them that ends must not set the others free.
     with one_thread():
         if state is None:
-            sample = source.sample(np.random.RandomState(seeds[0]), SAMPLE_ROWS)
+            draw = np.random.RandomState(seeds[0])
+            informed: dict[str, Any] = {}
+            if known is None:
+                sample = source.sample(draw, SAMPLE_ROWS)
+            else:
+                sample, numbers = source.sample_with(draw, SAMPLE_ROWS, known.rows)
+                informed = known.among(numbers)
             if len(sample) < 2:
                 raise ValueError(f"X must have at least 2 rows, got {len(sample)}")
             estimator._check_enough_objects(sample)
-            state = source.run(_started, estimator, sample, seeds[1:])
+            start = partial(_started, estimator, sample, seeds[1:], **informed)
+            state = source.run(start)
             # The pass for the sample has counted them.
             state["n_rows"] = source.n_rows
             if file is not None:
@@ -402,10 +441,11 @@ def _started(
     estimator: BaseCredalClusterer,
     sample: NDArray[np.float64],
     seeds: NDArray[np.integer],
+    **informed: Any,
 ) -> dict[str, Any]:
     """The state of a fit in blocks before its first pass; maybe on a worker."""
     with one_thread():
-        return estimator._start_blocks(sample, seeds)
+        return estimator._start_blocks(sample, seeds, **informed)
 
 
 def _about_features(source: Source) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """NNEVCLUS on data that do not come as one array: blocks, batches, partitions.
 
 Of a source, the start is a fit of a sample; then every row is seen once in each pass,
-in blocks of random rows, at a learning rate that falls to 0.
+in blocks of random rows, at a learning rate that falls to 0. Rows that labels or pairs
+are about are in the sample, stay in memory, and count in every block.
 
 Of a Dask collection, a pass is a sequence of rounds. In a round every partition trains,
 from the same parameters, on a part of its own rows; the parameters and the sums of the
@@ -29,6 +30,7 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._solution import empty_clusters_last
 from credalis.cluster._inputs._clusters import without_isolated
+from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import Settings
 from credalis.cluster.nnevclus._start import NetworkSolution
@@ -44,7 +46,7 @@ from credalis.cluster.nnevclus._training import (
     run,
     train,
 )
-from credalis.network import mean_stress
+from credalis.network import SideInformation, TrainingData, mean_stress
 from credalis.sources import DaskSource, Source
 
 if TYPE_CHECKING:
@@ -66,20 +68,62 @@ _N_SEEDS = 20
 _N_ROUNDS = 5
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Rows that labels and pairs are about; they stay in memory.
+
+    Attributes
+    ----------
+    rows : array of shape (n_known, n_features)
+        The rows.
+    information : SideInformation
+        Labels and pairs, by the places of the rows.
+    """
+
+    rows: Array
+    information: SideInformation
+
+    @classmethod
+    def of(cls, sample: Array, information: SideInformation) -> Known | None:
+        """The rows of a sample that anything is known about; None if there are none."""
+        parts = (information.objects, information.must_link, information.cannot_link)
+        objects = np.unique(np.concatenate([part.ravel() for part in parts]))
+        if len(objects) == 0:
+            return None
+        return cls(sample[objects], information.restricted(objects, len(sample)))
+
+
 def start_blocks(
-    estimator: NNEVCLUS, sample: Array, seeds: NDArray[np.integer]
+    estimator: NNEVCLUS,
+    sample: Array,
+    seeds: NDArray[np.integer],
+    **informed: NDArray[np.intp],
 ) -> dict[str, Any]:
-    """Scaling, δ0, novelty detector and network from a sample."""
+    """Scaling, δ0, novelty detector and network from a sample.
+
+    What is known about rows of the sample, by their places, is used and kept.
+    """
     settings = Settings.of(estimator, len(sample))
     n_blocks = max(1, len(sample) // settings.batch_size)
     settings = replace(settings, max_iter=max(5, round(_START_UPDATES / n_blocks)))
-    settings, rows = _with_seeds(settings, sample, int(seeds[0]))
+    information = _information(settings, len(sample), informed)
+    rows = None
+    if not information.has_labels:
+        settings, rows = _with_seeds(
+            settings, sample, int(seeds[0]), is_informed=information.has_constraints
+        )
     rng = np.random.RandomState(int(seeds[0]))
     with warnings.catch_warnings():
         # Whatever there is to warn of is said of the result.
         warnings.simplefilter("ignore")
         outcome = solve(
-            estimator, sample, rng, is_quiet=True, settings=settings, seeds=rows
+            estimator,
+            sample,
+            rng,
+            is_quiet=True,
+            settings=settings,
+            seeds=rows,
+            **informed,
         )
     solution = outcome.solution
     assert isinstance(solution, NetworkSolution)
@@ -89,6 +133,8 @@ def start_blocks(
     passes = Settings.of(estimator, len(sample), "blocks")
     state = TrainingState(solution.network.parameters.astype(passes.dtype))
     fixed = {"network": solution.network, "sample": sample, "seeds": seeds[1:]}
+    if informed:
+        fixed["informed"] = informed
     return fixed | stored_state(state)
 
 
@@ -102,13 +148,30 @@ def train_blocks(
     assert source.n_rows is not None
     # Files of version 0.1 hold an estimator in place of its network.
     fitted = stored.get("network") or FittedNetwork.of(stored["model"])
-    fixed = {name: stored[name] for name in ("sample", "seeds", "n_rows")}
+    names = ("sample", "seeds", "n_rows", "informed")
+    fixed = {name: stored[name] for name in names if name in stored}
     fixed["network"] = fitted
     mode = "partitions" if isinstance(source, DaskSource) else "blocks"
     settings = Settings.of(estimator, source.n_rows, mode)
-    chunk_of = partial(_chunk, fitted)
+    sample = stored["sample"]
+    information = _information(settings, len(sample), stored.get("informed", {}))
+    known = Known.of(sample, information)
+    chunk_of = partial(_chunk, fitted, known)
     state = run_passes(source, chunk_of, settings, stored, fixed, checkpoint)
-    return _finished(estimator, fitted, stored["sample"], settings, state)
+    return _finished(estimator, fitted, sample, known, settings, state)
+
+
+def _information(
+    settings: Settings, n_samples: int, informed: dict[str, NDArray[np.intp]]
+) -> SideInformation:
+    """Labels and pairs about the sample, with the weights of the settings."""
+    return side_information(
+        **informed,
+        n_samples=n_samples,
+        n_clusters=settings.n_clusters,
+        label_weight=settings.label_weight,
+        constraint_weight=settings.constraint_weight,
+    )
 
 
 def run_passes(
@@ -239,6 +302,7 @@ class Round:
 
 def _chunk(
     fitted: FittedNetwork,
+    known: Known | None,
     rows: Array,
     settings: Settings,
     rng: np.random.RandomState,
@@ -246,10 +310,20 @@ def _chunk(
 ) -> LocalChunk:
     """Rows, and how the network is trained on them."""
     network = replace(fitted.network, weight_decay=settings.weight_decay)
-    trainer = block_trainer(
-        network, fitted.training_data(rows, settings.dtype), settings
-    )
+    data = _training_data(fitted, known, rows, settings.dtype)
+    trainer = block_trainer(network, data, settings)
     return LocalChunk(trainer, settings.solver, rng, number, weight=len(rows))
+
+
+def _training_data(
+    fitted: FittedNetwork, known: Known | None, rows: Array, dtype: type
+) -> TrainingData:
+    """Rows as the network sees them, and those that anything is known about."""
+    data = fitted.training_data(rows, dtype)
+    if known is None:
+        return data
+    about = fitted.training_data(known.rows, dtype)
+    return replace(data, known=replace(about, information=known.information))
 
 
 def _trained_part(
@@ -298,6 +372,7 @@ def _finished(
     estimator: NNEVCLUS,
     fitted: FittedNetwork,
     sample: Array,
+    known: Known | None,
     settings: Settings,
     state: TrainingState,
 ) -> Outcome:
@@ -312,12 +387,13 @@ def _finished(
         network=network,
     )
     focal_sets = network.focal_sets
-    if not settings.has_fixed_order:
+    has_labels = known is not None and known.information.has_labels
+    if not (settings.has_fixed_order or has_labels):
         solution, focal_sets = empty_clusters_last(
             solution, focal_sets, keeps_sets=estimator._has_given_sets
         )
         network = solution.network
-    data = network.training_data(sample, np.float64)
+    data = _training_data(network, known, sample, np.float64)
     trainer = block_trainer(network.network, data, settings)
     loss = trainer.evaluate(network.parameters)
     check_finite_loss(loss, state.n_steps)
@@ -327,15 +403,17 @@ def _finished(
 
 
 def _with_seeds(
-    settings: Settings, sample: Array, seed: int
+    settings: Settings, sample: Array, seed: int, *, is_informed: bool
 ) -> tuple[Settings, NDArray[np.intp] | None]:
     """Settings of the start on the sample, and row numbers of its seeds if any.
 
     Random weights lose clusters when there are many, and so do single seeds; the
-    objects next to the k-means centres of the sample keep them apart.
+    objects next to the k-means centres of the sample keep them apart. With pairs, the
+    automatic start is a random one.
     """
     init = settings.init
-    if not isinstance(init, str) or init not in ("random", "k-means++"):
+    seeded = ("auto", "random", "k-means++") if is_informed else ("random", "k-means++")
+    if not isinstance(init, str) or init not in seeded:
         return settings, None
     if hasattr(settings.metric, "transform"):
         return replace(settings, init="k-means++"), None

@@ -1,6 +1,6 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -238,6 +238,7 @@ default="auto"
     _reads_dissimilarities = True
     _reads_blocks = True
     _reads_partitions = True
+    _informs_blocks = True
     _chooses_max_iter = True
     _outlier_advice = (
         "set empty_set='novelty', with which only objects unlike all others are"
@@ -336,7 +337,7 @@ default="auto"
         y: Any = None,
         *,
         dissimilarities: ArrayLike | None = None,
-        partial_labels: ArrayLike | None = None,
+        partial_labels: ArrayLike | Mapping[int, int] | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
@@ -353,11 +354,13 @@ default="auto"
         dissimilarities : array-like, default=None
             Dissimilarities of the same objects, as a square matrix or as a condensed
             vector; they take the place of those from ``metric``.
-        partial_labels : array-like of int, shape (n_samples,), default=None
-            Known clusters, -1 for unknown. They fix the numbers of the clusters.
+        partial_labels : array-like of int, shape (n_samples,), or mapping, default=None
+            Known clusters, -1 for unknown, or a mapping from row numbers to clusters.
+            They fix the numbers of the clusters.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Row numbers of objects known to be in the same cluster, and in different
-            ones.
+            ones. Rows of a source or a Dask collection are numbered in their order;
+            those that labels or pairs are about, at most 200 000, stay in memory.
         checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
             File to continue from; X is read in blocks, as beyond 200 000 objects.
 
@@ -619,9 +622,12 @@ default="auto"
         check_mode(self, "blocks")
 
     def _start_blocks(
-        self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
+        self,
+        sample: NDArray[np.float64],
+        seeds: NDArray[np.integer],
+        **informed: NDArray[np.intp],
     ) -> dict[str, Any]:
-        return start_blocks(self, sample, seeds)
+        return start_blocks(self, sample, seeds, **informed)
 
     def _train_blocks(
         self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None

@@ -48,9 +48,8 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
     "pairs_per_sample": ("used", "refused", "refused", "refused"),
     "early_stopping": ("used", "refused", "refused", "refused"),
     "validation_fraction": ("used", "meaningless", "meaningless", "meaningless"),
-    # Seeds count as labels at the beginning of a fit in blocks.
     "label_weight": ("used", "used", "meaningless", "used"),
-    "constraint_weight": ("used", "meaningless", "meaningless", "meaningless"),
+    "constraint_weight": ("used", "used", "meaningless", "used"),
     "warm_start": ("used", "refused", "meaningless", "refused"),
     "engine": ("used", "refused", "used", "refused"),
     "device": ("used", "refused", "used", "refused"),
@@ -257,8 +256,8 @@ def check_mode(estimator: NNEVCLUS, mode: str) -> None:
         )
     if not isinstance(estimator.init, str) and np.ndim(estimator.init) == 1:
         raise ValueError(
-            f"init must be a name or an array of centres {when}, whose rows have no "
-            "numbers, got a vector"
+            f"init must be a name or an array of centres {when}, got a vector of row "
+            "numbers"
         )
 
 
