@@ -101,12 +101,12 @@ class RememberedRows:
         """What is remembered of a fit to X, or to more rows of which X is a sample."""
         kept = X[:: -(-len(X) // _MAX_REMEMBERED)]
         total = max(len(X), n_rows or 0)
-        return cls(np.unique(_fingerprints(kept)), len(kept) / total)
+        return cls(np.unique(fingerprints(kept)), len(kept) / total)
 
     def n_among(self, X: NDArray[np.float64]) -> int:
         """About how many rows of X are rows of the fit; 0 if rows often repeat."""
         # More than enough, and in no order.
-        prints = _fingerprints(X[:_MAX_REMEMBERED])
+        prints = fingerprints(X[:_MAX_REMEMBERED])
         distinct = np.unique(prints)
         if 1 - len(distinct) / len(prints) > _NO_COINCIDENCE:
             return 0
@@ -115,7 +115,7 @@ class RememberedRows:
         return 0 if share <= _NO_COINCIDENCE else round(min(share, 1) * len(X))
 
 
-def _fingerprints(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+def fingerprints(X: NDArray[np.float64]) -> NDArray[np.uint64]:
     """A number for each row: equal rows have equal ones, others hardly ever."""
     factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.int64)
     odd = 2 * factors.astype(np.uint64) + np.uint64(1)

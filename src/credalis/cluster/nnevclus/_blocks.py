@@ -2,7 +2,8 @@
 
 Of a source, the start is a fit of a sample; then every row is seen once in each pass,
 in blocks of random rows, at a learning rate that falls to 0. Rows that labels or pairs
-are about are in the sample, stay in memory, and count in every block.
+are about are in the sample, stay in memory, and count in every block. With early
+stopping a part of the sample is seen by neither, and says which pass was the best.
 
 Of a Dask collection, a pass is a sequence of rounds. In a round every partition trains,
 from the same parameters, on a part of its own rows; the parameters and the sums of the
@@ -27,13 +28,13 @@ from sklearn.cluster import KMeans
 
 from credalis._threads import one_thread
 from credalis.checkpoints import Checkpoint
-from credalis.cluster._framework._fit import Outcome, solve
+from credalis.cluster._framework._fit import Outcome, fingerprints, solve
 from credalis.cluster._framework._solution import empty_clusters_last
 from credalis.cluster._inputs._clusters import without_isolated
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import Settings
-from credalis.cluster.nnevclus._start import NetworkSolution
+from credalis.cluster.nnevclus._start import NetworkSolution, held_out_objects
 from credalis.cluster.nnevclus._training import (
     Chunk,
     Feed,
@@ -46,7 +47,7 @@ from credalis.cluster.nnevclus._training import (
     run,
     train,
 )
-from credalis.network import SideInformation, TrainingData, mean_stress
+from credalis.network import BlockTrainer, SideInformation, TrainingData, mean_stress
 from credalis.sources import DaskSource, Source
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ _N_SEEDS = 20
 # Averages taken in a pass over the partitions. More of them bring the result closer to
 # that of one machine and leave workers waiting for each other more often.
 _N_ROUNDS = 5
+
+# Passes without a better network after which a validated training ends.
+_PATIENCE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +105,24 @@ def start_blocks(
 ) -> dict[str, Any]:
     """Scaling, δ0, novelty detector and network from a sample.
 
-    What is known about rows of the sample, by their places, is used and kept.
+    What is known about rows of the sample, by their places, is used and kept. Rows that
+    will validate the passes have no part in the start.
     """
     settings = Settings.of(estimator, len(sample))
     n_blocks = max(1, len(sample) // settings.batch_size)
     settings = replace(settings, max_iter=max(5, round(_START_UPDATES / n_blocks)))
     information = _information(settings, len(sample), informed)
+    fixed: dict[str, Any] = {"sample": sample, "seeds": seeds[1:]}
+    if informed:
+        fixed["informed"] = informed
+    if settings.early_stopping:
+        draw = np.random.RandomState([int(seeds[0]), 1])
+        is_held_out = held_out_objects(
+            settings.validation_fraction, information, len(sample), draw
+        )
+        fixed["held_out"] = np.flatnonzero(is_held_out)
+        settings = replace(settings, early_stopping=False)
+        sample, informed = _without(is_held_out, sample, informed)
     rows = None
     if not information.has_labels:
         settings, rows = _with_seeds(
@@ -132,10 +148,18 @@ def start_blocks(
         raise KeyboardInterrupt
     passes = Settings.of(estimator, len(sample), "blocks")
     state = TrainingState(solution.network.parameters.astype(passes.dtype))
-    fixed = {"network": solution.network, "sample": sample, "seeds": seeds[1:]}
-    if informed:
-        fixed["informed"] = informed
-    return fixed | stored_state(state)
+    return fixed | {"network": solution.network} | stored_state(state)
+
+
+def _without(
+    is_held_out: NDArray[np.bool_], sample: Array, informed: dict[str, NDArray[np.intp]]
+) -> tuple[Array, dict[str, NDArray[np.intp]]]:
+    """The other rows of a sample, and what is known about them."""
+    places = np.cumsum(~is_held_out) - 1
+    return sample[~is_held_out], {
+        name: values[~is_held_out] if name == "partial_labels" else places[values]
+        for name, values in informed.items()
+    }
 
 
 def train_blocks(
@@ -148,7 +172,7 @@ def train_blocks(
     assert source.n_rows is not None
     # Files of version 0.1 hold an estimator in place of its network.
     fitted = stored.get("network") or FittedNetwork.of(stored["model"])
-    names = ("sample", "seeds", "n_rows", "informed")
+    names = ("sample", "seeds", "n_rows", "informed", "held_out")
     fixed = {name: stored[name] for name in names if name in stored}
     fixed["network"] = fitted
     mode = "partitions" if isinstance(source, DaskSource) else "blocks"
@@ -157,7 +181,12 @@ def train_blocks(
     information = _information(settings, len(sample), stored.get("informed", {}))
     known = Known.of(sample, information)
     chunk_of = partial(_chunk, fitted, known)
-    state = run_passes(source, chunk_of, settings, stored, fixed, checkpoint)
+    validation = None
+    if settings.early_stopping:
+        validation = Validation.of(fitted, sample[stored["held_out"]], settings)
+    state = run_passes(
+        source, chunk_of, settings, stored, fixed, checkpoint, validation
+    )
     return _finished(estimator, fitted, sample, known, settings, state)
 
 
@@ -174,6 +203,39 @@ def _information(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Rows that training never sees, and the cost of a network on them.
+
+    Attributes
+    ----------
+    trainer : BlockTrainer
+        Cost without weight decay.
+    prints : array of uint64
+        Fingerprints of the rows, by which they are recognised in any part of the data.
+    """
+
+    trainer: BlockTrainer
+    prints: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, fitted: FittedNetwork, rows: Array, settings: Settings) -> Validation:
+        """The validation of a network on these rows."""
+        plain = replace(fitted.network, weight_decay=0.0)
+        data = fitted.training_data(rows, np.float64)
+        return cls(block_trainer(plain, data, settings), np.unique(fingerprints(rows)))
+
+    def loss(self, state: TrainingState) -> float:
+        """Mean cost of the rows."""
+        return self.trainer.evaluate(self.trainer.vector(state.parameters))
+
+    def best(self, state: TrainingState) -> TrainingState:
+        """The state with the best parameters at the end of a pass, or with its own."""
+        if state.best is None or self.loss(state) <= state.best_loss:
+            return state
+        return replace(state, parameters=state.best)
+
+
 def run_passes(
     source: Source,
     chunk_of: ChunkMaker,
@@ -181,6 +243,7 @@ def run_passes(
     stored: dict[str, Any],
     fixed: dict[str, Any],
     checkpoint: Checkpoint | None,
+    validation: Validation | None = None,
 ) -> TrainingState:
     """The state after all passes over a source that remain.
 
@@ -199,20 +262,35 @@ def run_passes(
         What a checkpoint holds besides the state.
     checkpoint : Checkpoint or None
         Where states are written.
+    validation : Validation or None, default=None
+        Which rows are left out, and by which the best of the passes is kept.
     """
     state = _restored(stored)
+    held_out = None if validation is None else validation.prints
     feed: Feed
     if isinstance(source, DaskSource):
-        feed = PartitionFeed(source, chunk_of, settings, int(stored["seeds"][0]))
+        seed = int(stored["seeds"][0])
+        feed = PartitionFeed(source, chunk_of, settings, seed, held_out)
     else:
-        feed = SourceFeed(source, chunk_of, settings, stored["seeds"])
+        feed = SourceFeed(source, chunk_of, settings, stored["seeds"], held_out)
+
+    def has_settled(state: TrainingState) -> bool:
+        return validation is not None and state.n_passes - state.best_pass >= _PATIENCE
 
     def write(state: TrainingState) -> None:
-        has_ended = state.n_passes == settings.max_iter
+        has_ended = state.n_passes == settings.max_iter or has_settled(state)
         if checkpoint is not None and (checkpoint.is_due or has_ended):
             checkpoint.write(fixed | stored_state(state))
 
-    return run(train(settings, feed, state), state, write)
+    if validation is None:
+        return run(train(settings, feed, state), state, write)
+    if state.best is None:
+        loss = validation.loss(state)
+        state = replace(state, best=state.parameters, best_loss=loss)
+    if not has_settled(state):
+        states = train(settings, feed, state, validation.loss, patience=_PATIENCE)
+        state = run(states, state, write)
+    return validation.best(state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +301,7 @@ class SourceFeed:
     chunk_of: ChunkMaker
     settings: TrainingSettings
     seeds: NDArray[np.integer]
+    held_out: NDArray[np.uint64] | None = None
 
     @property
     def n_positions(self) -> int:
@@ -235,10 +314,13 @@ class SourceFeed:
         """The buffers of the current pass that remain."""
         order = np.random.RandomState([self.seeds[0], state.n_passes])
         for number, buffer in enumerate(self.source.buffers(order)):
-            if number < state.n_chunks or len(buffer) < 2:
+            if number < state.n_chunks:
+                continue
+            rows = _seen(buffer, self.held_out)
+            if len(rows) < 2:
                 continue
             rng = np.random.RandomState([self.seeds[1], state.n_passes, number])
-            yield self.chunk_of(buffer, self.settings, rng, number)
+            yield self.chunk_of(rows, self.settings, rng, number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +331,7 @@ class PartitionFeed:
     chunk_of: ChunkMaker
     settings: TrainingSettings
     seed: int
+    held_out: NDArray[np.uint64] | None = None
 
     @property
     def n_positions(self) -> int:
@@ -278,7 +361,13 @@ class Round:
         begin = TrainingState(state.parameters, state.optimizer)
         # Dask looks for collections in all arguments of a call, but not in these.
         train_part = partial(
-            _trained_part, feed.chunk_of, feed.settings, begin, rate, self.number
+            _trained_part,
+            feed.chunk_of,
+            feed.settings,
+            feed.held_out,
+            begin,
+            rate,
+            self.number,
         )
         n_parts = len(feed.source.sizes)
         results = feed.source.each(
@@ -297,7 +386,17 @@ class Round:
                 *(weight for result in results for weight in result.weights),
             ),
             history=state.history,
+            best=state.best,
+            best_loss=state.best_loss,
+            best_pass=state.best_pass,
         )
+
+
+def _seen(rows: Array, held_out: NDArray[np.uint64] | None) -> Array:
+    """Rows without those that validate, which are recognised by their fingerprints."""
+    if held_out is None:
+        return rows
+    return rows[~np.isin(fingerprints(rows), held_out)]
 
 
 def _chunk(
@@ -329,6 +428,7 @@ def _training_data(
 def _trained_part(
     chunk_of: ChunkMaker,
     settings: TrainingSettings,
+    held_out: NDArray[np.uint64] | None,
     begin: TrainingState,
     rate: float,
     round_number: int,
@@ -340,12 +440,12 @@ def _trained_part(
     The order of the rows is that of the pass, of which a round takes its share.
     """
     order = np.random.RandomState(seeds).permutation(len(rows))
-    chosen = np.array_split(order, _N_ROUNDS)[round_number]
-    if len(chosen) < 2:
+    part = _seen(rows[np.array_split(order, _N_ROUNDS)[round_number]], held_out)
+    if len(part) < 2:
         return replace(begin, losses=(0.0,), weights=(0,))
     rng = np.random.RandomState([*seeds, round_number])
     with one_thread():
-        chunk = chunk_of(rows[chosen], settings, rng, 0)
+        chunk = chunk_of(part, settings, rng, 0)
         return chunk.trained(begin, Schedule(rate, None))
 
 
@@ -433,7 +533,11 @@ def _with_seeds(
 
 def stored_state(state: TrainingState) -> dict[str, Any]:
     """A state as a checkpoint holds it."""
-    return {
+    best: dict[str, Any] = {}
+    if state.best is not None:
+        best = {"best": state.best, "best_loss": state.best_loss}
+        best["best_pass"] = state.best_pass
+    return best | {
         "parameters": state.parameters,
         "optimizer": dict(state.optimizer),
         "n_steps": state.n_steps,
@@ -456,4 +560,7 @@ def _restored(stored: dict[str, Any]) -> TrainingState:
         losses=tuple(stored["losses"]),
         weights=tuple(stored["weights"]),
         history=tuple(stored["history"]),
+        best=stored.get("best"),
+        best_loss=stored.get("best_loss", np.inf),
+        best_pass=stored.get("best_pass", 0),
     )

@@ -138,7 +138,9 @@ default="auto"
         None stands for all.
     early_stopping : bool, default=False
         Hold out some objects and keep the network with the lowest stress on them; for
-        "adam" and "rmsprop".
+        "adam" and "rmsprop". Of a source or a Dask collection, rows of the sample are
+        held out, which the passes leave out; after three passes without a better
+        network the fit ends, and ``max_iter`` says how many there may be.
     validation_fraction : float, default=0.1
         Share of the objects to hold out.
     label_weight : float, default=0.5
@@ -606,7 +608,7 @@ default="auto"
         return FittedNetwork.of(self).masses(X)
 
     def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
-        if len(X) <= MAX_WHOLE or is_informed:
+        if len(X) <= MAX_WHOLE or is_informed or self.early_stopping:
             return False
         try:
             self._check_blocks()

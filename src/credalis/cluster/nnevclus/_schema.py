@@ -118,6 +118,10 @@ def training_schema(network: type, estimator: type) -> Fields:
         {
             "network": Instance(network),
             "model": Instance(estimator),
+            "held_out": Array("i", (None,), at_least=0),
+            "best": Array("f", ("n_parameters",)),
+            "best_loss": Number(),
+            "best_pass": Integer(at_least=0),
             "informed": Fields(
                 {
                     "partial_labels": Array("i", (None,), at_least=-1),
@@ -139,6 +143,8 @@ def _check_training(owner: str, entries: Entries) -> None:
             is_about_sample = values.max(initial=-1) < n_sample
         if not is_about_sample:
             raise ValueError(f"{owner}.informed.{name} must be about its sample")
+    if "held_out" in entries and entries["held_out"].max(initial=-1) >= n_sample:
+        raise ValueError(f"{owner}.held_out must be about its sample")
     if ("network" in entries) == ("model" in entries):
         raise ValueError(f"{owner} must have either a network or a model")
     if "model" in entries:
