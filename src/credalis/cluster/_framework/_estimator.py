@@ -646,8 +646,11 @@ class BaseCredalClusterer(
         """Whether there are so many objects that they are read in blocks."""
         return False
 
-    def _check_blocks(self) -> None:
-        """Refuse parameters that make no sense without all objects at once."""
+    def _check_blocks(self, *, are_partitions: bool = False) -> None:
+        """Refuse parameters that make no sense without all objects at once.
+
+        Or, with ``are_partitions``, on the workers of Dask.
+        """
 
     def _start_blocks(
         self, sample: NDArray[np.float64], seeds: NDArray[np.integer]

@@ -389,7 +389,7 @@ def _solve_in_blocks(
     """A start from a sample, training on all rows; continued if it had begun."""
     file = Checkpoint.of(checkpoint)
     estimator._check_parameters()
-    estimator._check_blocks()
+    estimator._check_blocks(are_partitions=isinstance(source, DaskSource))
     rng = check_random_state(estimator.random_state)
     seeds = rng.randint(np.iinfo(np.int32).max, size=4)
     about = {

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ from credalis.cluster.nnevclus._training import (
     TrainingState,
     block_trainer,
     check_finite_loss,
+    engine_context,
     run,
     train,
 )
@@ -211,11 +212,14 @@ class Validation:
     ----------
     trainer : BlockTrainer
         Cost without weight decay.
+    settings : Settings
+        How it is computed.
     prints : array of uint64
         Fingerprints of the rows, by which they are recognised in any part of the data.
     """
 
     trainer: BlockTrainer
+    settings: Settings
     prints: NDArray[np.uint64]
 
     @classmethod
@@ -223,11 +227,12 @@ class Validation:
         """The validation of a network on these rows."""
         plain = replace(fitted.network, weight_decay=0.0)
         data = fitted.training_data(rows, np.float64)
-        return cls(block_trainer(plain, data, settings), np.unique(fingerprints(rows)))
+        trainer = block_trainer(plain, data, settings)
+        return cls(trainer, settings, np.unique(fingerprints(rows)))
 
     def loss(self, state: TrainingState) -> float:
         """Mean cost of the rows."""
-        return self.trainer.evaluate(self.trainer.vector(state.parameters))
+        return _loss(self.trainer, state.parameters, self.settings)
 
     def best(self, state: TrainingState) -> TrainingState:
         """The state with the best parameters at the end of a pass, or with its own."""
@@ -410,8 +415,38 @@ def _chunk(
     """Rows, and how the network is trained on them."""
     network = replace(fitted.network, weight_decay=settings.weight_decay)
     data = _training_data(fitted, known, rows, settings.dtype)
-    trainer = block_trainer(network, data, settings)
-    return LocalChunk(trainer, settings.solver, rng, number, weight=len(rows))
+    return EngineChunk(
+        block_trainer(network, data, settings),
+        settings.solver,
+        rng,
+        number,
+        weight=len(rows),
+        network=network,
+        settings=settings,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class EngineChunk(LocalChunk):
+    """Rows in memory, and what the engine wants around their training.
+
+    What layers of a module draw comes from the random numbers of the chunk, so that a
+    training that is continued draws the same.
+    """
+
+    network: Any = field(kw_only=True)
+    settings: Settings = field(kw_only=True)
+
+    def trained(self, state: TrainingState, schedule: Schedule) -> TrainingState:
+        """The state after one update for each block of the rows."""
+        with engine_context(self.network, self.settings, self.rng):
+            return super().trained(state, schedule)
+
+
+def _loss(trainer: BlockTrainer, parameters: Any, settings: Settings) -> float:
+    """Mean cost of fixed blocks, which no random number changes."""
+    with engine_context(trainer.network, settings, np.random.RandomState(0)):
+        return trainer.evaluate(trainer.vector(parameters))
 
 
 def _training_data(
@@ -495,7 +530,7 @@ def _finished(
         network = solution.network
     data = _training_data(network, known, sample, np.float64)
     trainer = block_trainer(network.network, data, settings)
-    loss = trainer.evaluate(network.parameters)
+    loss = _loss(trainer, network.parameters, settings)
     check_finite_loss(loss, state.n_steps)
     stress = mean_stress(solution.masses.T, data.similarities, focal_sets)
     solution = replace(solution, other={"loss_": loss, "stress_": stress})

@@ -608,7 +608,9 @@ default="auto"
         return FittedNetwork.of(self).masses(X)
 
     def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
-        if len(X) <= MAX_WHOLE or is_informed or self.early_stopping:
+        if len(X) <= MAX_WHOLE or is_informed:
+            return False
+        if self.early_stopping or self.engine != "numpy":
             return False
         try:
             self._check_blocks()
@@ -620,8 +622,8 @@ default="auto"
             "k-means++",
         )
 
-    def _check_blocks(self) -> None:
-        check_mode(self, "blocks")
+    def _check_blocks(self, *, are_partitions: bool = False) -> None:
+        check_mode(self, "partitions" if are_partitions else "blocks")
 
     def _start_blocks(
         self,

@@ -51,9 +51,10 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
     "label_weight": ("used", "used", "meaningless", "used"),
     "constraint_weight": ("used", "used", "meaningless", "used"),
     "warm_start": ("used", "refused", "meaningless", "refused"),
-    "engine": ("used", "refused", "used", "refused"),
-    "device": ("used", "refused", "used", "refused"),
-    "module": ("used", "refused", "used", "refused"),
+    "engine": ("used", "used", "used", "used"),
+    "device": ("used", "used", "used", "used"),
+    # Threads of a worker would share the random numbers of its layers.
+    "module": ("used", "used", "used", "refused"),
     "dtype": ("used", "used", "used", "used"),
     "n_init": ("used", "used", "meaningless", "used"),
     "max_iter": ("used", "used", "meaningless", "used"),
@@ -64,7 +65,7 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
 _WHEN = {
     "blocks": "for data that are read in blocks",
     "stream": "for partial_fit",
-    "partitions": "for data that are read in blocks",
+    "partitions": "for a Dask collection",
 }
 
 # Full-batch training up to here: its cost grows with the square of n.
