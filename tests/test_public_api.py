@@ -26,6 +26,8 @@ PUBLIC = {
     "ECMdd",
     "Bootclus",
     "EkNNclus",
+    "FitControl",
+    "FitEvent",
     "FocalSets",
     "belief",
     "compare",

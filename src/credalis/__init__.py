@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from credalis import peaks as peaks
     from credalis import plots as plots
     from credalis._compare import compare as compare
+    from credalis._control import FitControl as FitControl
+    from credalis._control import FitEvent as FitEvent
     from credalis.belief import FocalSets as FocalSets
     from credalis.cluster import *  # noqa: F403
     from credalis.io import load as load
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 _MODULE_OF = {
     **dict.fromkeys(class_names(), "credalis.cluster"),
     "CredalPartition": "credalis.partition",
+    "FitControl": "credalis._control",
+    "FitEvent": "credalis._control",
     "FocalSets": "credalis.belief",
     "compare": "credalis._compare",
     "load": "credalis.io",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
 from credalis._checks import check_integer
+from credalis._control import poll
 from credalis.tables import Table
 
 Array = NDArray[np.float64]
@@ -153,7 +154,9 @@ class Source(ABC):
 
     def mapped(self, function: Callable[[Array], Any]) -> Iterator[Any]:
         """What a function returns of one batch after the other, which are all rows."""
-        return map(function, self.batches())
+        for batch in self.batches():
+            poll()
+            yield function(batch)
 
     @abstractmethod
     def fingerprint(self) -> str:

@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
+from credalis._progress import Progress
 from credalis._threads import one_thread
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, fingerprints, solve
-from credalis.cluster._framework._solution import empty_clusters_last
+from credalis.cluster._framework._solution import empty_clusters_last, reported
 from credalis.cluster._inputs._clusters import without_isolated
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.nnevclus._network import FittedNetwork
@@ -185,9 +186,10 @@ def train_blocks(
     validation = None
     if settings.early_stopping:
         validation = Validation.of(fitted, sample[stored["held_out"]], settings)
-    state = run_passes(
-        source, chunk_of, settings, stored, fixed, checkpoint, validation
-    )
+    with reported(estimator, settings.max_iter) as progress:
+        state = run_passes(
+            source, chunk_of, settings, stored, fixed, checkpoint, progress, validation
+        )
     return _finished(estimator, fitted, sample, known, settings, state)
 
 
@@ -248,6 +250,7 @@ def run_passes(
     stored: dict[str, Any],
     fixed: dict[str, Any],
     checkpoint: Checkpoint | None,
+    progress: Progress,
     validation: Validation | None = None,
 ) -> TrainingState:
     """The state after all passes over a source that remain.
@@ -267,6 +270,8 @@ def run_passes(
         What a checkpoint holds besides the state.
     checkpoint : Checkpoint or None
         Where states are written.
+    progress : Progress
+        Told of every chunk of rows.
     validation : Validation or None, default=None
         Which rows are left out, and by which the best of the passes is kept.
     """
@@ -282,19 +287,25 @@ def run_passes(
     def has_settled(state: TrainingState) -> bool:
         return validation is not None and state.n_passes - state.best_pass >= _PATIENCE
 
-    def write(state: TrainingState) -> None:
+    def visit(state: TrainingState) -> None:
+        if progress.has_listeners:
+            known = (*state.history, *state.losses)
+            progress.report(0, state.n_passes, known[-1] if known else None)
         has_ended = state.n_passes == settings.max_iter or has_settled(state)
         if checkpoint is not None and (checkpoint.is_due or has_ended):
             checkpoint.write(fixed | stored_state(state))
 
     if validation is None:
-        return run(train(settings, feed, state), state, write)
+        state = run(train(settings, feed, state), state, visit)
+        progress.finish(0)
+        return state
     if state.best is None:
         loss = validation.loss(state)
         state = replace(state, best=state.parameters, best_loss=loss)
     if not has_settled(state):
         states = train(settings, feed, state, validation.loss, patience=_PATIENCE)
-        state = run(states, state, write)
+        state = run(states, state, visit)
+    progress.finish(0)
     return validation.best(state)
 
 
