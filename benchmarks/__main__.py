@@ -22,6 +22,7 @@ from benchmarks import (
     peaks,
     prototypes,
     relational,
+    row_costs,
     streams,
     suggestions,
 )
@@ -47,6 +48,7 @@ EXPERIMENTS = {
     "constrained": constrained.run,
     "dask_speedup": dask_speedup.run,
     "out_of_core": out_of_core.run,
+    "row_costs": row_costs.run,
     "streams": streams.run,
     "suggestions": suggestions.run,
 }

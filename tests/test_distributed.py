@@ -8,14 +8,17 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from credalis import ECM, NNEVCLUS, Bootclus, FitControl, compare
+from credalis import BCM, CCM, ECM, NNEVCLUS, Bootclus, FitControl, compare
 from credalis._wire import Place
 from credalis.exceptions import FitCancelledError
 from credalis.model_selection import search
+from credalis.sources import BatchSource
 from helpers import assert_idle_soon
 
 dask = pytest.importorskip("dask")
@@ -181,6 +184,44 @@ def test_data_frames_and_names(blobs):
     assert adjusted_rand_score(y, model.predict(frame)) > 0.97
 
 
+PROTOTYPES = {
+    "ECM": ECM(4, random_state=0),
+    "adaptive": ECM(4, metric="adaptive", random_state=0),
+    "transformed": ECM(4, metric=PCA(2), focal_sets="singletons", random_state=0),
+    "CCM": CCM(4, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", PROTOTYPES)
+def test_prototypes_are_those_of_the_same_rows_in_batches(name, blobs, monkeypatch):
+    # All rows are in the sample, whoever draws it.
+    monkeypatch.setattr("credalis.cluster._framework._fit.SAMPLE_ROWS", 10**4)
+    X, y = blobs
+    parts = np.array_split(X, [1500, 1500, 4000, 7000])
+    lazy = da.concatenate([da.from_array(part, chunks=-1) for part in parts])
+    expected = clone(PROTOTYPES[name]).fit(BatchSource(parts))
+    with dask.config.set(scheduler="threads", num_workers=3):
+        model = clone(PROTOTYPES[name]).fit(lazy)
+    assert not hasattr(model, "partition_")
+    np.testing.assert_array_equal(model.history_, expected.history_)
+    np.testing.assert_array_equal(masses(model, X), masses(expected, X))
+    assert adjusted_rand_score(y, model.predict(X)) > 0.97
+
+
+def test_prototypes_on_one_and_two_workers_are_the_same_bits(blobs, client):
+    X, _ = blobs
+    frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=5)
+    with dask.config.set(scheduler="synchronous"):
+        here = ECM(4, metric="adaptive", max_iter=3, tol=1, random_state=0).fit(frame)
+    assert list(here.feature_names_in_) == ["a", "b", "c"]
+    for n_workers in (1, 2):
+        with with_workers(client, n_workers):
+            model = clone(here).fit(frame)
+        np.testing.assert_array_equal(model.centers_, here.centers_)
+        np.testing.assert_array_equal(model.metrics_, here.metrics_)
+        assert model.loss_ == here.loss_
+
+
 def test_predictions_are_lazy(alone, blobs):
     X, _ = blobs
     calls = []
@@ -239,9 +280,11 @@ def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs, cli
 @pytest.mark.parametrize(
     ("model", "arguments", "message"),
     [
-        (ECM(4), {}, "only NNEVCLUS and Consensus are trained"),
+        (BCM(4), {}, "only NNEVCLUS, ECM, CCM, Consensus are fitted to partitions"),
+        (ECM(4), {"checkpoint": "x"}, "checkpoint must be None"),
+        (ECM(4), {"must_link": [(0, 1)]}, "must_link must be None"),
         (NNEVCLUS(4), {"checkpoint": "x"}, "checkpoint must be None"),
-        (NNEVCLUS(4), {"must_link": [(0, 1)]}, "must_link must be None"),
+        (NNEVCLUS(4), {"must_link": [(0, 300)]}, "row numbers from 0 to 299"),
         (NNEVCLUS(4, solver="lbfgs"), {}, "solver must be"),
         (NNEVCLUS(10**4), {}, "n_clusters must not exceed"),
     ],

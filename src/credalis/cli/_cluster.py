@@ -11,7 +11,6 @@ import click
 from credalis._files import naming_errors
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._coverage import (
-    calibration_options,
     check_coverage,
     fit_in_part,
     keeps_rows_out,
@@ -20,30 +19,15 @@ from credalis.cli._shared._coverage import (
 from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import (
-    DEFAULT,
-    DEFAULT_OF_DISSIMILARITIES,
     check_side_information,
     finds_n_clusters,
     make_estimator,
 )
-from credalis.cli._shared._n_clusters import NumberOfClusters, choose_n_clusters
+from credalis.cli._shared._n_clusters import choose_n_clusters
+from credalis.cli._shared._names import DEFAULT, DEFAULT_OF_DISSIMILARITIES
 from credalis.cli._shared._options import (
-    PATH,
-    SETTINGS,
     checked_fields,
-    clear_level_option,
-    column_options,
-    csv_safe_option,
-    data_argument,
-    debug_option,
-    examples,
-    fields_option,
     is_csv_safe,
-    json_option,
-    n_jobs_option,
-    quiet_option,
-    seed_option,
-    together,
 )
 from credalis.cli._shared._outputs import (
     check_outputs,
@@ -53,103 +37,15 @@ from credalis.cli._shared._outputs import (
 )
 from credalis.cli._shared._side_information import read_side_information
 from credalis.cli._shared._tally import Tally
-from credalis.cluster import BaseCredalClusterer, named_estimators
+from credalis.cluster import BaseCredalClusterer
 from credalis.partition import CLEAR_LEVEL, CredalPartition
 from credalis.partition._presentation import set_sizes
 from credalis.tables import output_format
 from credalis.tabular import TabularModel
 
-_output_options = together(
-    click.option(
-        "-o",
-        "--output",
-        type=PATH,
-        help="Where to write the memberships: .csv, .tsv (both also .gz), .parquet, "
-        ".feather or .npy; - writes CSV to standard output and the summary to standard "
-        "error.",
-    ),
-    fields_option,
-    csv_safe_option,
-    click.option(
-        "--model", type=PATH, help="Where to save the model, for credalis predict."
-    ),
-    click.option(
-        "--report", type=PATH, help="Where to write an HTML page about the result."
-    ),
-)
-_side_options = together(
-    click.option(
-        "--labels",
-        type=PATH,
-        help="Table with two columns, row and known label. Rows are named by their "
-        "--id or, without --id, by their number, starting at 0.",
-    ),
-    click.option(
-        "--must-link", type=PATH, help="Table of pairs of rows in the same cluster."
-    ),
-    click.option(
-        "--cannot-link", type=PATH, help="Table of pairs of rows in different clusters."
-    ),
-)
 
-
-@click.command(
-    context_settings=SETTINGS,
-    epilog=examples(
-        "credalis cluster flowers.csv -c 3 -o memberships.csv --report report.html",
-        "credalis cluster sales.parquet -c auto --id customer --model sales.credalis",
-    ),
-)
-@data_argument
-@click.option(
-    "-c",
-    "--clusters",
-    "n_clusters",
-    type=NumberOfClusters(),
-    metavar="K|auto|A-B",
-    help="Number of clusters; auto tries 2 to 10 or more and says if there seem to be "
-    "none, A-B tries that range.",
-)
-@click.option(
-    "-m",
-    "--method",
-    type=click.Choice(list(named_estimators()), case_sensitive=False),
-    metavar="NAME",
-    help=f"One of {', '.join(named_estimators())}.  [default: {DEFAULT}, or "
-    f"{DEFAULT_OF_DISSIMILARITIES} with --precomputed]",
-)
-@click.option(
-    "--param",
-    "parameters",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="A parameter of the method. Can be repeated.",
-)
-@click.option(
-    "--outlier-rate",
-    type=float,
-    metavar="P",
-    help="Share of ordinary rows that may be called outliers, as in 0.05: the "
-    "parameter outlier_rate of the methods that calibrate ∅.  [default: that of the "
-    "method]",
-)
-@clear_level_option(f"{CLEAR_LEVEL:g}")
-@_output_options
-@calibration_options
-@column_options
-@_side_options
-@seed_option
-@n_jobs_option
-@json_option
-@quiet_option
-@debug_option
-@click.pass_context
-def cluster(context: click.Context, data: str, **options: Any) -> None:
-    """Cluster the rows of a table.
-
-    DATA is a CSV, TSV, Parquet, Arrow, Feather, NPY or NPZ file, a folder of Parquet
-    files, or - for standard input; CSV and TSV may be compressed with gzip.
-    """
+def run(context: click.Context, data: str, **options: Any) -> None:
+    """Do what the options say."""
     start = time.perf_counter()
     console = Console(
         quiet=options["quiet"],

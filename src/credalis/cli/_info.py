@@ -3,11 +3,8 @@
 import os
 from typing import Any
 
-import click
-
 from credalis import _archive
 from credalis.cli._shared._console import Console, visible
-from credalis.cli._shared._options import PATH, SETTINGS, debug_option, json_option
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.partition import CredalPartition
@@ -20,16 +17,8 @@ _MAX_SETS_SHOWN = 20
 _FACTS = {"table", "rows", "dropped", "clear", "ambiguous", "outliers"}
 
 
-@click.command(context_settings=SETTINGS)
-@click.argument("model", type=PATH)
-@json_option
-@debug_option
-def info(model: str, as_json: bool) -> None:
-    """Show what a model file holds.
-
-    MODEL is a file written by "credalis cluster --model", or by save in Python. Nothing
-    in it is executed.
-    """
+def run(model: str, as_json: bool) -> None:
+    """Do what the options say."""
     saved = load(model)
     header, _ = _archive.read(model)
     values: dict[str, Any] = {

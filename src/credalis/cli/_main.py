@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import click
 
 from credalis import __version__
-from credalis.cli._cluster import cluster
-from credalis.cli._compare import compare
-from credalis.cli._completion import completion
-from credalis.cli._demo import demo
-from credalis.cli._info import info
-from credalis.cli._peaks import peaks
-from credalis.cli._predict import predict
-from credalis.cli._reproduce import reproduce
+from credalis.cli._commands._cluster import cluster
+from credalis.cli._commands._compare import compare
+from credalis.cli._commands._completion import completion
+from credalis.cli._commands._demo import demo
+from credalis.cli._commands._info import info
+from credalis.cli._commands._peaks import peaks
+from credalis.cli._commands._predict import predict
+from credalis.cli._commands._reproduce import reproduce
 from credalis.cli._shared._console import is_debugging, one_line, visible
 from credalis.cli._shared._interrupts import catching_signals
 from credalis.cli._shared._options import SETTINGS, debug_option

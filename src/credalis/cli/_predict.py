@@ -4,32 +4,19 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-import click
 import numpy as np
 import pyarrow as pa
 
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._coverage import (
     Coverage,
-    coverage_option,
     saved_coverage,
 )
 from credalis.cli._shared._data import DataOptions
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._options import (
-    PATH,
-    SETTINGS,
     checked_fields,
-    clear_level_option,
-    csv_safe_option,
-    debug_option,
-    examples,
-    fields_option,
-    file_options,
-    id_option,
     is_csv_safe,
-    json_option,
-    quiet_option,
 )
 from credalis.cli._shared._outputs import check_outputs
 from credalis.cli._shared._tally import Tally
@@ -39,7 +26,6 @@ from credalis.partition import CLEAR_LEVEL
 from credalis.partition._presentation import set_sizes
 from credalis.tables import Table, output_format, write_table
 from credalis.tabular import (
-    MISSING,
     Preparation,
     TabularModel,
     membership_batch,
@@ -47,46 +33,8 @@ from credalis.tabular import (
 )
 
 
-@click.command(
-    context_settings=SETTINGS,
-    short_help="Score new rows with a saved model.",
-    epilog=examples(
-        "credalis predict sales.credalis new.csv -o scored.csv",
-        "zcat new.csv.gz | credalis predict sales.credalis - | head",
-    ),
-)
-@click.argument("model", type=PATH)
-@click.argument("data", type=PATH)
-@click.option(
-    "-o",
-    "--output",
-    type=PATH,
-    help="Where to write the memberships, as in credalis cluster.  [default: CSV on "
-    "standard output, nothing with --json]",
-)
-@fields_option
-@csv_safe_option
-@id_option
-@click.option(
-    "--missing",
-    type=click.Choice(MISSING),
-    help="What to do with missing values.  [default: as in the fit]",
-)
-@clear_level_option(f"as in the fit, else {CLEAR_LEVEL:g}")
-@coverage_option(
-    "The model must have been fitted with --coverage.  [default: as in the fit]"
-)
-@file_options
-@json_option
-@quiet_option
-@debug_option
-def predict(model: str, data: str, **options: Any) -> None:
-    """Score new rows with a saved model, and flag those that fit no cluster.
-
-    MODEL is a file written by "credalis cluster --model". DATA must have the columns
-    that the model was fitted to, in any order; it is read piece by piece, so it may be
-    larger than memory.
-    """
+def run(model: str, data: str, **options: Any) -> None:
+    """Do what the options say."""
     output = options["output"] or (None if options["as_json"] else "-")
     console = Console(
         quiet=options["quiet"],

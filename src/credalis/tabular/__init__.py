@@ -5,16 +5,11 @@ they were scaled, which categories they had, what stood in for missing values, a
 fitted estimator.
 """
 
+from credalis._choices import FIELDS, MISSING, SCALINGS
 from credalis.tabular._columns import Columns, choose_columns, read_columns
-from credalis.tabular._memberships import FIELDS, membership_batch, membership_schema
+from credalis.tabular._memberships import membership_batch, membership_schema
 from credalis.tabular._model import TabularModel
-from credalis.tabular._preparation import (
-    MISSING,
-    SCALINGS,
-    Preparation,
-    Prepared,
-    prepare,
-)
+from credalis.tabular._preparation import Preparation, Prepared, prepare
 
 __all__ = [
     "FIELDS",

@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._checks import check_choice
+from credalis._choices import FIELDS
 from credalis.belief import FocalSets
 from credalis.partition import CLEAR_LEVEL, CredalPartition
 from credalis.partition._presentation import set_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-FIELDS = ("label", "set", "outlier", "ambiguous", "doubt", "plausibilities", "masses")
 
 # The column of sets with a level; it is there if they were asked for.
 _COVERAGE = "coverage"

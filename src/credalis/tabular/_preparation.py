@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from credalis import _archive
 from credalis._checks import check_choice
+from credalis._choices import MISSING, SCALINGS
 from credalis.tables import as_matrix
 from credalis.tables._table import as_array, listed
 from credalis.tabular._columns import Columns
@@ -16,9 +17,6 @@ from credalis.tabular._scaling import check_finite_columns, constant_columns, sc
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-SCALINGS = ("standard", "robust", "none")
-MISSING = ("error", "drop", "impute")
 
 # More categories than this are names, not categories.
 _MAX_CATEGORIES = 50

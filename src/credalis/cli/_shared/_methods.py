@@ -9,11 +9,6 @@ from sklearn.utils import get_tags
 from credalis._checks import check_number
 from credalis.cluster import BaseCredalClusterer, named_estimators
 
-# Without -m: a committee of methods, or where its members need attributes and have none
-# the one of them that reads dissimilarities.
-DEFAULT = "Consensus"
-DEFAULT_OF_DISSIMILARITIES = "NNEVCLUS"
-
 # Parameters that have an option of their own.
 _OPTIONS = {
     "n_clusters": "-c",

@@ -1,12 +1,11 @@
 """The number of clusters: as given, or chosen."""
 
-import re
 from typing import Any
 
-import click
 import numpy as np
 
 from credalis.cli._shared._console import Console
+from credalis.cli._shared._values import AUTO
 from credalis.cluster import BaseCredalClusterer
 from credalis.constraints import renumber
 from credalis.model_selection import (
@@ -15,43 +14,11 @@ from credalis.model_selection import (
     suggest_n_clusters,
 )
 
-AUTO = "auto"
 # What "auto" tries where there are only dissimilarities.
 _NUMBERS = range(2, 9)
 # With these, the choice rests on so many rows, and on so many random parts of them.
 MAX_ROWS = 500
 _N_RESAMPLES = 3
-
-_RANGE = re.compile(r"(\d+)-(\d+)")
-
-
-class NumberOfClusters(click.ParamType):
-    """A number, a range of numbers to try, or "auto"."""
-
-    name = "number"
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int | range | str:
-        """What the text says: a number, a range to choose from, or "auto"."""
-        if isinstance(value, (int, range)) or value == AUTO:
-            return value
-        numbers = _RANGE.fullmatch(value)
-        if numbers:
-            first, last = map(int, numbers.groups())
-            if 2 <= first < last:
-                return range(first, last + 1)
-        elif value.isdecimal() and int(value) >= 2:
-            return int(value)
-        self.fail(
-            f"must be a number of 2 or more, a range such as 2-10, or auto, got "
-            f"{value!r}",
-            param,
-            ctx,
-        )
 
 
 def choose_n_clusters(

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
+from credalis._choices import FIELDS, MISSING, SCALINGS
 from credalis.cli._shared._console import set_debugging
-from credalis.partition._verdicts import check_clear_level
-from credalis.tabular import FIELDS, MISSING, SCALINGS
+from credalis.cli._shared._values import ClearLevel
 
 # Help in lines a person can read, and the defaults said.
 SETTINGS: dict[str, Any] = {
@@ -71,21 +71,6 @@ csv_safe_option = click.option(
 def is_csv_safe(is_asked: bool | None, output: str) -> bool:
     """Whether an output is written for spreadsheets: files are, pipes are not."""
     return output != "-" if is_asked is None else is_asked
-
-
-class ClearLevel(click.ParamType):
-    """A level of belief above 2/3 and at most 1."""
-
-    name = "level"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """The number, or a usage error."""
-        try:
-            return check_clear_level(float(value))
-        except ValueError:
-            self.fail(f"must be a number above 2/3 and at most 1, got {value!r}")
 
 
 def clear_level_option(default: str) -> Decorator:
@@ -197,6 +182,42 @@ column_options = together(
     ),
     precomputed_option,
     file_options,
+)
+
+
+# What the sets can be about without labels.
+_UNLABELLED = ("model", "replicate")
+
+
+def coverage_option(words: str) -> Decorator:
+    """The level of the sets, with words about what else it needs."""
+    return click.option(
+        "--coverage",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="P",
+        help="Also give each row a set of clusters that holds the right one with this "
+        f"probability, as in 0.9. {words}",
+    )
+
+
+calibration_options = together(
+    coverage_option(
+        'What "right" means is printed; see --coverage-labels and --coverage-target.'
+    ),
+    click.option(
+        "--coverage-labels",
+        type=PATH,
+        help="Table with two columns, row and known class, of 60 to 120 rows. They are "
+        "left out of the fit, and the sets hold the true class.",
+    ),
+    click.option(
+        "--coverage-target",
+        type=click.Choice(_UNLABELLED),
+        help="Without labels, what the sets hold. model: the component, if the data "
+        "came from a fitted mixture (an estimate, no guarantee); replicate: what "
+        "another clustering says (the model is fitted to 40 % of the rows).  "
+        "[default: model]",
+    ),
 )
 
 

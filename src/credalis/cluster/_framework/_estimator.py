@@ -156,6 +156,8 @@ class BaseCredalClusterer(
     _reads_dissimilarities: ClassVar[bool] = False
     _reads_blocks: ClassVar[bool] = False
     _reads_partitions: ClassVar[bool] = False
+    # Whether labels and pairs about rows of these, by their numbers, are used.
+    _informs_blocks: ClassVar[bool] = False
     # Whether max_iter may be "auto".
     _chooses_max_iter: ClassVar[bool] = False
     # What ∅ may stand for.
@@ -644,8 +646,11 @@ class BaseCredalClusterer(
         """Whether there are so many objects that they are read in blocks."""
         return False
 
-    def _check_blocks(self) -> None:
-        """Refuse parameters that make no sense without all objects at once."""
+    def _check_blocks(self, *, are_partitions: bool = False) -> None:
+        """Refuse parameters that make no sense without all objects at once.
+
+        Or, with ``are_partitions``, on the workers of Dask.
+        """
 
     def _start_blocks(
         self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
