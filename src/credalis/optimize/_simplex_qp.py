@@ -1,6 +1,6 @@
 """Many small quadratic programs on the simplex, solved together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,12 @@ _PROXIMITY = 1e-9
 _TOLERANCE = 1e-11
 _NEGATIVE = 1e-14
 
-# Rounds of the fast exchange of whole supports, which may cycle; rows that need more,
-# and it is few of them, go to the descent, which cannot.
-_MAX_EXCHANGES = 12
+# Steps of a row, a variable leaving or entering in each; far fewer are needed.
 _MAX_STEPS_PER_VARIABLE = 20
+
+# Rows with larger supports begin at the best corner instead: solutions have few entries,
+# and it takes fewer steps to find those than to get rid of all the others.
+_MAX_SUPPORT = 10
 
 # Supports of up to this size are solved together, then up to twice as many, and so on.
 _SMALLEST_WIDTH = 4
@@ -42,25 +44,36 @@ class RowQuadratics:
 
     Parameters
     ----------
-    gram : array of shape (n_variables, n_variables) or (n_rows, n_variables, \
+    gram : array of shape (n_variables, n_variables) or (n_grams, n_variables, \
 n_variables)
-        G, positive semi-definite, common to all rows or one for each.
+        G, positive semi-definite, common to all rows, one for each, or one for each
+        group of rows.
     linear : array of shape (n_rows, n_variables)
         h.
     removed : array of shape (n_rows, n_variables), default=None
-        With a common matrix: vectors r of which r rᵀ is taken away, so that the matrix
+        With common matrices: vectors r of which r rᵀ is taken away, so that the matrix
         of a row is G - r rᵀ, still positive semi-definite.
+    owners : array of int, shape (n_rows,), default=None
+        With a matrix for each group of rows: the number of the group that a row is in,
+        ascending.
     """
 
     gram: Array
     linear: Array
     removed: Array | None = None
+    owners: NDArray[np.intp] | None = None
 
     def products(self, points: Array) -> Array:
         """G x of every row, (n_rows, n_variables)."""
-        if self.gram.ndim == 3:
+        if self.owners is not None:
+            products = np.empty(points.shape)
+            bounds = np.searchsorted(self.owners, np.arange(len(self.gram) + 1))
+            for gram, start, stop in zip(self.gram, bounds, bounds[1:], strict=False):
+                np.matmul(points[start:stop], gram, out=products[start:stop])
+        elif self.gram.ndim == 3:
             return (self.gram @ points[:, :, None])[:, :, 0]
-        products = points @ self.gram
+        else:
+            products = points @ self.gram
         if self.removed is not None:
             shares = np.einsum("ij,ij->i", self.removed, points)
             products -= shares[:, None] * self.removed
@@ -68,26 +81,41 @@ n_variables)
 
     def take(self, rows: NDArray[Any]) -> "RowQuadratics":
         """The same for some rows."""
+        is_own = self.gram.ndim == 3 and self.owners is None
         return RowQuadratics(
-            self.gram if self.gram.ndim == 2 else self.gram[rows],
+            self.gram[rows] if is_own else self.gram,
             self.linear[rows],
             None if self.removed is None else self.removed[rows],
+            None if self.owners is None else self.owners[rows],
         )
 
     def in_units(self) -> "RowQuadratics":
         """Divided by the largest diagonal entry of G, if it is not 0."""
         units = np.diagonal(self.gram, axis1=-2, axis2=-1).max(axis=-1)
         units = np.where(units > 0, units, 1.0)
-        if self.gram.ndim == 3:
-            gram = self.gram / units[:, None, None]
-            return RowQuadratics(gram, self.linear / units[:, None])
+        gram = self.gram / units[..., None, None]
+        if self.owners is not None:
+            units = units[self.owners]
+        units = units[..., None]
         removed = None if self.removed is None else self.removed / np.sqrt(units)
-        return RowQuadratics(self.gram / units, self.linear / units, removed)
+        return RowQuadratics(gram, self.linear / units, removed, self.owners)
 
     def near(self, points: Array, weight: float) -> "RowQuadratics":
         """With weight |x - point|² added."""
         gram = self.gram + weight * np.eye(self.gram.shape[-1])
-        return RowQuadratics(gram, self.linear + weight * points, self.removed)
+        return replace(self, gram=gram, linear=self.linear + weight * points)
+
+    def corners(self) -> Array:
+        """The corner of the simplex with the lowest value, for every row."""
+        diagonal = np.diagonal(self.gram, axis1=-2, axis2=-1)
+        if self.owners is not None:
+            diagonal = diagonal[self.owners]
+        values = diagonal - 2.0 * self.linear
+        if self.removed is not None:
+            values -= self.removed**2
+        corners = np.zeros(self.linear.shape)
+        corners[np.arange(len(corners)), values.argmin(axis=1)] = 1.0
+        return corners
 
     def systems(
         self,
@@ -112,7 +140,8 @@ n_variables)
         """
         first, second = columns[:, :, None], columns[:, None, :]
         if self.gram.ndim == 3:
-            inner = self.gram[rows[:, None, None], first, second]
+            owners = rows if self.owners is None else self.owners[rows]
+            inner = self.gram[owners[:, None, None], first, second]
         else:
             inner = self.gram[first, second]
         if self.removed is not None:
@@ -128,7 +157,7 @@ n_variables)
         is_free : array of shape (n_rows, n_variables)
             Which variables are meant.
         """
-        inner = np.broadcast_to(self.gram, (*is_free.shape, is_free.shape[1]))
+        inner = self.gram if self.owners is None else self.gram[self.owners]
         if self.removed is not None:
             inner = inner - self.removed[:, :, None] * self.removed[:, None, :]
         return _bordered(inner, self.linear, is_free)
@@ -137,10 +166,10 @@ n_variables)
 def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
     """Minimise xᵀ G x - 2 hᵀ x over x >= 0, Σ x = 1, for every row.
 
-    An active-set method for all rows at once: on its support, the entries that may be
-    positive, the solution of a row is that of a linear system, and rows with supports
-    of similar size are solved in one call. Where G is singular the solution near the
-    start is taken. The value is never above that of the start.
+    A primal active-set method for all rows at once: on its support, the entries that
+    may be positive, the solution of a row is that of a linear system, and rows with
+    supports of similar size are solved in one call. Where G is singular the solution
+    near the start is taken. The value is never above that of the start.
 
     Parameters
     ----------
@@ -164,10 +193,12 @@ def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
     array([[0.7, 0.3, 0. ]])
     """
     problems = problems.in_units().near(start, _PROXIMITY)
-    solutions, left = _exchange(problems, start)
-    if len(left):
-        solutions[left] = _descend(problems.take(left), start[left])
-    return solutions / solutions.sum(axis=1, keepdims=True)
+    is_wide = np.flatnonzero((start > 0).sum(axis=1) > _MAX_SUPPORT)
+    points = start.copy()
+    if len(is_wide):
+        points[is_wide] = problems.take(is_wide).corners()
+    points = _descend(problems, points)
+    return points / points.sum(axis=1, keepdims=True)
 
 
 def simplex_gap(problems: RowQuadratics, points: Array) -> Array:
@@ -218,37 +249,11 @@ def minimize_quartic(coefficients: ArrayLike) -> tuple[float, float]:
     return (best, value(best)) if value(best) < 0 else (0.0, 0.0)
 
 
-def _exchange(problems: RowQuadratics, start: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Solve on the supports; where that fails, change all that is wrong with them.
-
-    Returns the solutions, and the rows without one.
-    """
-    solutions = start.copy()
-    support = start > 0
-    left = np.arange(len(start))
-    for _ in range(_MAX_EXCHANGES):
-        if len(left) == 0:
-            break
-        points, slopes = _solve_on(problems, support)
-        tolerance = _tolerance(problems)[:, None]
-        is_wrong = np.where(support, points < -_NEGATIVE, slopes < -tolerance)
-        is_solved = ~is_wrong.any(axis=1)
-        solutions[left[is_solved]] = np.maximum(points[is_solved], 0.0)
-        # Some entry of a support is positive, so that no support becomes empty.
-        open_rows = np.flatnonzero(~is_solved)
-        support = (support ^ is_wrong)[open_rows]
-        left = left[open_rows]
-        if len(left):
-            problems = problems.take(open_rows)
-    return solutions, left
-
-
 def _descend(problems: RowQuadratics, start: Array) -> Array:
     """The primal active-set method: one variable leaves or enters at a time."""
     points, supports = start.copy(), start > 0
-    left = np.arange(len(start))
+    left, some = np.arange(len(start)), problems
     for _ in range(_MAX_STEPS_PER_VARIABLE * start.shape[1]):
-        some = problems.take(left)
         here, support = points[left], supports[left]
         target, slopes = _solve_on(some, support)
         is_falling = support & (target <= 0) & (target < here)
@@ -266,9 +271,10 @@ def _descend(problems: RowQuadratics, start: Array) -> Array:
         is_open = ~is_blocked & (gains < -_tolerance(some))
         support[np.flatnonzero(is_open), enters[is_open]] = True
         points[left], supports[left] = here, support
-        left = left[is_blocked | is_open]
-        if len(left) == 0:
+        is_left = is_blocked | is_open
+        if not is_left.any():
             break
+        left, some = left[is_left], some.take(is_left)
     return points
 
 
