@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.harness import Measurement, benchmark_data, compare
 from credalis import EVCLUS, FocalSets
 from credalis.cluster.evclus._problem import prepare
-from credalis.cluster.evclus._rows import descend, sweep
+from credalis.cluster.evclus._rows import descend_together, sweep
 from credalis.cluster.evclus._solve import masses_from_seeds
 
 N_CLUSTERS = 15
@@ -182,7 +182,7 @@ def whole_fit(X):
         "whole fit of s2, all pairs",
         lambda: EVCLUS(N_CLUSTERS, pairs="all", random_state=0).fit(X),
         "our own descent from one random start",
-        lambda: descend(cost, start, tol=1e-6, max_iter=1000),
+        lambda: descend_together(cost, [start], tol=1e-6, max_iter=1000),
         repeats=2,
         baseline_repeats=2,
     )

@@ -5,6 +5,8 @@ constant. When the objects of a block move together, from x to x + t y, the pair
 the block make it a quartic polynomial of t.
 
 Masses in here have shape (n_samples, n_focal_sets): it is rows that are updated.
+Several starts can be updated together. Their masses have shape (n_starts, n_samples,
+n_focal_sets), and the rows of one start come before those of the next.
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from credalis.belief import FocalSets
 from credalis.dissimilarity import Similarities
@@ -36,6 +38,9 @@ _MAX_ENTRIES = 4_000_000
 
 # Columns of similarities formed at a time where they are not stored.
 _MAX_COLUMNS = 4096
+
+# Objects whose constraints are stored as a dense matrix.
+_MAX_DENSE_LINKS = 1000
 
 # Numbers gathered at a time for pairs of their own; a multiple of it fits in the cache.
 _MAX_GATHERED = 150_000
@@ -68,12 +73,12 @@ class RowStress(ABC):
         """What pairs within a block add to L when the rows move along a direction.
 
         Coefficients of t², t³ and t⁴, next to the sum of what L changes by when each
-        row moves alone.
+        row moves alone: (3,), or (n_starts, 3).
         """
 
     @abstractmethod
     def value(self, masses: Array) -> float:
-        """L."""
+        """L, of one start."""
 
     @cached_property
     def _disjoint(self) -> Array:
@@ -127,45 +132,53 @@ class CommonStress(RowStress):
     def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
         """G = C (Σ_j m_j m_jᵀ) C and h = C Σ_j δ*_ij m_j over the partners j of i."""
         landmarks = slice(0, self.n_landmarks)
-        moments = masses[landmarks].T @ masses[landmarks]
+        moments = _moments(masses[..., landmarks, :])
         sums = self._target_sums(masses, rows, landmarks)
         is_free = rows.start >= self.n_landmarks
         if not is_free and self.n_landmarks == self.n_samples:
             moments *= 2.0
             sums *= 2.0
         elif not is_free:
-            moments += masses.T @ masses
+            moments += _moments(masses)
             sums += self._target_sums(masses, rows, slice(0, self.n_samples))
         gram = self._disjoint @ moments @ self._disjoint / self.n_pairs
-        linear = sums @ self._disjoint / self.n_pairs
+        linear = _flat(sums @ self._disjoint / self.n_pairs)
+        owners = None
+        if gram.ndim == 3:
+            owners = np.repeat(np.arange(len(gram)), rows.stop - rows.start)
         if is_free:
-            return RowQuadratics(gram, linear)
+            return RowQuadratics(gram, linear, owners=owners)
         # A landmark is among the landmarks and among the objects, but no pair.
-        removed = masses[rows] @ self._disjoint * np.sqrt(2.0 / self.n_pairs)
-        return RowQuadratics(gram, linear, removed)
+        scale = np.sqrt(2.0 / self.n_pairs)
+        removed = _flat(masses[..., rows, :] @ self._disjoint * scale)
+        return RowQuadratics(gram, linear, removed, owners)
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From all pairs of landmarks in the block."""
-        if rows.start >= self.n_landmarks or len(direction) == 1:
-            return np.zeros(3)
-        own = masses[rows]
+        if rows.start >= self.n_landmarks or direction.shape[-2] == 1:
+            return np.zeros((*direction.shape[:-2], 3))
+        own = masses[..., rows, :]
         against, moved = own @ self._disjoint, direction @ self._disjoint
         # With r the residual of a pair, u = yᵢ C xⱼ, v = yⱼ C xᵢ and w = yᵢ C yⱼ, what
         # (r + t (u + v) + t² w)² exceeds (r + t u)² and (r + t v)² by, less r², is
         # 2 t² (r w + u v) + 2 t³ (u + v) w + t⁴ w². Sums over all i and j are products
         # of small matrices, from which i = j is to be taken away.
-        mixed, square = own.T @ moved, direction.T @ moved
-        kappa = np.einsum("ij,ij->i", against, own)
-        u, w = (np.einsum("ij,ij->i", moved, each) for each in (own, direction))
-        conflicts_w = np.vdot(against.T @ moved, own.T @ direction) - kappa @ w
+        turned = own.swapaxes(-1, -2)
+        mixed, square = turned @ moved, direction.swapaxes(-1, -2) @ moved
+        changed = turned @ direction
+        kappa, u = (
+            np.einsum("...ij,...ij->...i", own, each) for each in (against, moved)
+        )
+        w = np.einsum("...ij,...ij->...i", direction, moved)
+        conflicts_w = _inner(against.swapaxes(-1, -2) @ moved, changed)
         # Similarities of objects with themselves are 1: their targets are 0.
         similar = self.block(rows, rows) @ direction
-        targets_w = np.vdot(moved, direction.sum(axis=0) - similar)
-        u_v = np.vdot(mixed, mixed.T) - u @ u
-        u_w = np.vdot(moved.T @ moved, own.T @ direction) - u @ w
-        w_w = np.vdot(square, square.T) - w @ w
-        coefficients = [2.0 * (conflicts_w - targets_w + u_v), 4.0 * u_w, w_w]
-        return np.array(coefficients) / self.n_pairs
+        targets_w = _inner(moved, direction.sum(axis=-2, keepdims=True) - similar)
+        u_v = _inner(mixed, mixed.swapaxes(-1, -2)) - (u * u).sum(axis=-1)
+        u_w = _inner(moved.swapaxes(-1, -2) @ moved, changed) - (u * w).sum(axis=-1)
+        w_w = _inner(square, square.swapaxes(-1, -2)) - (w * w).sum(axis=-1)
+        r_w = conflicts_w - (kappa * w).sum(axis=-1) - targets_w
+        return np.stack([2.0 * (r_w + u_v), 4.0 * u_w, w_w], axis=-1) / self.n_pairs
 
     def value(self, masses: Array) -> float:
         """Sum of squares, some rows at a time."""
@@ -193,11 +206,14 @@ class CommonStress(RowStress):
     def _target_sums(self, masses: Array, rows: slice, columns: slice) -> Array:
         """Σ_j δ*_ij m_j over the columns j ≠ i, (n_rows, n_focal_sets)."""
         width = columns.stop if self.stored is not None else _MAX_COLUMNS
-        sums = np.tile(masses[columns].sum(axis=0), (rows.stop - rows.start, 1))
+        n_rows = rows.stop - rows.start
+        totals = masses[..., columns, :].sum(axis=-2, keepdims=True)
+        sums = np.repeat(totals, n_rows, axis=-2)
         for part in _cut(0, columns.stop, width):
             # This way round BLAS takes less time for the same product.
-            transposed = np.ascontiguousarray(masses[part].T)
-            sums -= (transposed @ self.block(rows, part).T).T
+            turned = np.ascontiguousarray(masses[..., part, :].swapaxes(-1, -2))
+            flat = turned.reshape(-1, turned.shape[-1]) @ self.block(rows, part).T
+            sums -= flat.reshape(*turned.shape[:-1], n_rows).swapaxes(-1, -2)
         return sums
 
 
@@ -245,6 +261,12 @@ class PartnerStress(RowStress):
 
     def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
         """G = Σ_j (C m_j) (C m_j)ᵀ and h = Σ_j δ*_ij C m_j over the partners j of i."""
+        if masses.ndim == 3:
+            each = [self.row_problem(one, rows) for one in masses]
+            return RowQuadratics(
+                np.concatenate([problem.gram for problem in each]),
+                np.concatenate([problem.linear for problem in each]),
+            )
         # A last row of zeros fills up the lists of objects with fewer partners.
         n_sets = len(self.focal_sets)
         against = np.zeros((self.n_samples + 1, n_sets))
@@ -266,6 +288,9 @@ class PartnerStress(RowStress):
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From the given pairs within the block."""
+        if masses.ndim == 3:
+            each = zip(masses, direction, strict=True)
+            return np.stack([self.coupling(one, rows, step) for one, step in each])
         if len(direction) == 1:
             return np.zeros(3)
         start, stop = self._partners.starts[[rows.start, rows.stop]]
@@ -328,10 +353,13 @@ class RowCost:
     constraint_weight: float = 0.0
 
     @cached_property
-    def _links(self) -> csr_array | None:
+    def _links(self) -> csr_array | Array | None:
         if self.constraints is None:
             return None
-        return (self.constraint_weight * self.constraints.links()).tocsr()
+        links = self.constraint_weight * self.constraints.links()
+        # To cut a few rows out of a sparse matrix takes longer than the product.
+        is_small = links.shape[0] <= _MAX_DENSE_LINKS
+        return links.toarray() if is_small else links.tocsr()
 
     @cached_property
     def blocks(self) -> list[slice]:
@@ -343,16 +371,16 @@ class RowCost:
         problem = self.stress.row_problem(masses, rows)
         if self._links is None:
             return problem
-        slopes = (self._links[rows] @ masses) @ self.stress.focal_sets.apartness
-        return replace(problem, linear=problem.linear - 0.5 * slopes)
+        slopes = _linked(self._links[rows], masses) @ self.stress.focal_sets.apartness
+        return replace(problem, linear=problem.linear - 0.5 * _flat(slopes))
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """Coefficients of t², t³ and t⁴ from pairs within a block."""
         coefficients = self.stress.coupling(masses, rows, direction)
         if self._links is not None:
             apart = direction @ self.stress.focal_sets.apartness
-            linked = self._links[rows][:, rows] @ direction
-            coefficients[0] += 0.5 * np.vdot(linked, apart)
+            linked = _linked(self._links[rows, rows], direction)
+            coefficients[..., 0] += 0.5 * _inner(linked, apart)
         return coefficients
 
     def value(self, masses: Array) -> float:
@@ -361,6 +389,30 @@ class RowCost:
         if self.constraints is None:
             return stress
         return stress + self.constraint_weight * self.constraints.value(masses.T)
+
+
+def _moments(masses: Array) -> Array:
+    """Σ_j m_j m_jᵀ of every start."""
+    return masses.swapaxes(-1, -2) @ masses
+
+
+def _inner(first: Array, second: Array) -> Array:
+    """Sum of the products of the entries, of every start."""
+    return np.einsum("...ij,...ij->...", first, second)
+
+
+def _flat(rows: Array) -> Array:
+    """The rows of one start after those of the other."""
+    return rows.reshape(-1, rows.shape[-1])
+
+
+def _linked(links: csr_array | Array, masses: Array) -> Array:
+    """The product of a matrix with the masses of every start."""
+    if masses.ndim == 2 or not issparse(links):
+        return links @ masses
+    turned = masses.transpose(1, 0, 2)
+    product = links @ turned.reshape(len(turned), -1)
+    return product.reshape(-1, *turned.shape[1:]).transpose(1, 0, 2)
 
 
 def _cut(start: int, stop: int, size: int) -> list[slice]:

@@ -5,6 +5,7 @@ from credalis.optimize._loop import (
     Trace,
     iterate,
     iterate_to_best,
+    iterate_together,
     minimize_adaptive,
     minimize_lbfgs,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "cosine_schedule",
     "iterate",
     "iterate_to_best",
+    "iterate_together",
     "maximize_on_spectraplex",
     "minimize_adaptive",
     "minimize_lbfgs",

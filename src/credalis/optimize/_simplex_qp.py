@@ -20,8 +20,8 @@ _NEGATIVE = 1e-14
 # Steps of a row, a variable leaving or entering in each; far fewer are needed.
 _MAX_STEPS_PER_VARIABLE = 20
 
-# Rows with larger supports begin at the best corner instead: solutions have few entries,
-# and it takes fewer steps to find those than to get rid of all the others.
+# Rows with larger supports begin at the best corner instead: solutions have few
+# entries, and it takes fewer steps to find those than to get rid of all the others.
 _MAX_SUPPORT = 10
 
 # Supports of up to this size are solved together, then up to twice as many, and so on.
@@ -34,7 +34,8 @@ _MAX_WHOLE = 20_000
 # Where a quartic is looked at first, and how often the best place is narrowed down.
 _N_CELLS = 32
 _GRID = np.linspace(0.0, 1.0, _N_CELLS + 1)
-_N_BISECTIONS = 45
+_N_NARROWINGS = 60
+_NARROW = 1e-15
 _ROUNDING = 1e-12
 
 
@@ -238,10 +239,19 @@ def minimize_quartic(coefficients: ArrayLike) -> tuple[float, float]:
 
     at = int(value(_GRID).argmin())
     low, high = float(_GRID[max(at - 1, 0)]), float(_GRID[min(at + 1, _N_CELLS)])
-    # Bisection, since roots of a cubic with small coefficients are not exact.
-    for _ in range(_N_BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+    # Newton's method between bounds, since roots of a cubic with small coefficients are
+    # not exact; where it leaves them they are halved.
+    place = float(_GRID[at])
+    for _ in range(_N_NARROWINGS):
+        steepness = slope(place)
+        low, high = (place, high) if steepness < 0 else (low, place)
+        curvature = 2 * c2 + place * (6 * c3 + place * 12 * c4)
+        new = place - steepness / curvature if curvature > 0 else low
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if abs(new - place) <= _NARROW:
+            break
+        place = new
     best = min((low, high, float(_GRID[at])), key=value)
     # A whole step is worth more than rounding errors.
     if value(1.0) <= value(best) + _ROUNDING * abs(value(best)):
@@ -252,30 +262,44 @@ def minimize_quartic(coefficients: ArrayLike) -> tuple[float, float]:
 def _descend(problems: RowQuadratics, start: Array) -> Array:
     """The primal active-set method: one variable leaves or enters at a time."""
     points, supports = start.copy(), start > 0
-    left, some = np.arange(len(start)), problems
+    left, some, tolerance = np.arange(len(start)), problems, _tolerance(problems)
     for _ in range(_MAX_STEPS_PER_VARIABLE * start.shape[1]):
         here, support = points[left], supports[left]
         target, slopes = _solve_on(some, support)
         is_falling = support & (target <= 0) & (target < here)
-        lengths = np.full(here.shape, np.inf)
-        np.divide(here, here - target, out=lengths, where=is_falling)
-        length = np.minimum(lengths.min(axis=1), 1.0)
-        is_blocked = length < 1
-        leaves = (lengths <= length[:, None]) & is_blocked[:, None]
-        here = np.maximum(here + length[:, None] * (target - here), 0.0)
-        here[leaves] = 0.0
-        support = support & ~leaves
+        goes_on = is_falling.any(axis=1)
+        blocked = np.flatnonzero(goes_on)
+        reached = np.maximum(target, 0.0)
+        if len(blocked):
+            reached[blocked], leaves = _to_the_border(
+                here[blocked], target[blocked], is_falling[blocked]
+            )
+            support[blocked] &= ~leaves
+        # A row that has reached the minimum on its support takes in the steepest.
         slopes[support] = np.inf
         enters = slopes.argmin(axis=1)
-        gains = np.take_along_axis(slopes, enters[:, None], axis=1)[:, 0]
-        is_open = ~is_blocked & (gains < -_tolerance(some))
-        support[np.flatnonzero(is_open), enters[is_open]] = True
-        points[left], supports[left] = here, support
-        is_left = is_blocked | is_open
-        if not is_left.any():
+        gains = slopes[np.arange(len(left)), enters]
+        is_open = ~goes_on & (gains < -tolerance)
+        support[is_open, enters[is_open]] = True
+        points[left], supports[left] = reached, support
+        goes_on |= is_open
+        if not goes_on.any():
             break
-        left, some = left[is_left], some.take(is_left)
+        left, some, tolerance = left[goes_on], some.take(goes_on), tolerance[goes_on]
     return points
+
+
+def _to_the_border(
+    here: Array, target: Array, is_falling: NDArray[np.bool_]
+) -> tuple[Array, NDArray[np.bool_]]:
+    """As far towards the targets as no entry is negative, and which become 0."""
+    lengths = np.full(here.shape, np.inf)
+    np.divide(here, here - target, out=lengths, where=is_falling)
+    length = lengths.min(axis=1, keepdims=True)
+    leaves = lengths <= length
+    reached = np.maximum(here + length * (target - here), 0.0)
+    reached[leaves] = 0.0
+    return reached, leaves
 
 
 def _bordered(
@@ -283,12 +307,11 @@ def _bordered(
 ) -> tuple[Array, Array]:
     """Equations with those of variables that are not free replaced, and Σ x = 1."""
     n_rows, size = is_free.shape
-    matrices = np.zeros((n_rows, size + 1, size + 1))
-    matrices[:, :size, :size] = inner
-    matrices[:, size, :size] = 1.0
-    matrices[:, :size, size] = 1.0
-    matrices[:, :size] *= is_free[:, :, None]
-    matrices[:, :, :size] *= is_free[:, None, :]
+    matrices = np.empty((n_rows, size + 1, size + 1))
+    meets = is_free[:, :, None] & is_free[:, None, :]
+    np.multiply(inner, meets, out=matrices[:, :size, :size])
+    matrices[:, size, :size] = matrices[:, :size, size] = is_free
+    matrices[:, size, size] = 0.0
     diagonal = np.arange(size)
     matrices[:, diagonal, diagonal] += ~is_free
     sides = np.ones((n_rows, size + 1, 1))
@@ -308,11 +331,11 @@ def _solve_on(
 
     Returns them, and the slopes G x - h less their common value on the support.
     """
-    points = np.zeros(supports.shape)
     if supports.size * supports.shape[1] <= _MAX_WHOLE:
         solved = np.linalg.solve(*problems.whole_systems(supports))[:, :, 0]
-        points[supports] = solved[:, :-1][supports]
+        points = np.ascontiguousarray(solved[:, :-1])
         return points, problems.products(points) - problems.linear + solved[:, -1:]
+    points = np.zeros(supports.shape)
     levels = np.empty(len(supports))
     sizes = supports.sum(axis=1)
     # Few calls with some zeros cost less than one call for each size.
