@@ -47,9 +47,20 @@ _MAX_GATHERED = 150_000
 
 
 class _Lists(NamedTuple):
-    """Lists of partners, those of object i from starts[i] to starts[i + 1]."""
+    """Partners and targets of each object, filled up to the longest list.
 
-    starts: NDArray[np.intp]
+    Both have shape (n_samples, longest); n_samples stands for no partner, and its
+    target is 0.
+    """
+
+    columns: NDArray[np.intp]
+    targets: Array
+
+
+class _Inside(NamedTuple):
+    """Entries of the lists of a block that are partners within the block."""
+
+    rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     targets: Array
 
@@ -245,15 +256,46 @@ class PartnerStress(RowStress):
     one_sided: bool = False
 
     @cached_property
-    def _partners(self) -> "_Lists":
+    def _partners(self) -> _Lists:
         """Partners of each object; a pair given twice is there twice."""
-        rows, columns, targets = self.rows, self.columns, 1.0 - self.similarities
+        n_samples = self.n_samples
+        starts = np.searchsorted(self.rows, np.arange(n_samples + 1))
+        targets = 1.0 - self.similarities
+        own = csr_array((targets, self.columns, starts), shape=(n_samples, n_samples))
+        parts = [own]
         if not self.one_sided:
-            rows, columns = np.r_[rows, columns], np.r_[columns, rows]
-            targets = np.r_[targets, targets]
-        order = np.argsort(rows, kind="stable")
-        starts = np.searchsorted(rows[order], np.arange(self.n_samples + 1))
-        return _Lists(starts, columns[order], targets[order])
+            # To turn the matrix is to sort the pairs by their second objects.
+            parts.append(own.tocsc())
+        lengths = [np.diff(part.indptr)[:, None] for part in parts]
+        longest = max(1, int(sum(lengths).max()))
+        lists = _Lists(
+            np.full((n_samples, longest), n_samples, dtype=np.intp),
+            np.zeros((n_samples, longest)),
+        )
+        places, first = np.arange(longest), 0
+        for part, length in zip(parts, lengths, strict=True):
+            is_here = (places >= first) & (places < first + length)
+            lists.columns[is_here] = part.indices
+            lists.targets[is_here] = part.data
+            first = first + length
+        return lists
+
+    @cached_property
+    def _inside(self) -> dict[tuple[int, int], _Inside]:
+        """What `_inside_of` has found; it is asked again in each sweep."""
+        return {}
+
+    def _inside_of(self, rows: slice) -> _Inside:
+        block = rows.start, rows.stop
+        if block not in self._inside:
+            columns = self._partners.columns[rows]
+            is_inside = (columns >= rows.start) & (columns < rows.stop)
+            self._inside[block] = _Inside(
+                np.nonzero(is_inside)[0],
+                columns[is_inside] - rows.start,
+                self._partners.targets[rows][is_inside],
+            )
+        return self._inside[block]
 
     def blocks(self) -> list[slice]:
         """As many objects as go well together."""
@@ -274,17 +316,18 @@ class PartnerStress(RowStress):
         n_rows = rows.stop - rows.start
         grams = np.empty((n_rows, n_sets, n_sets))
         linear = np.empty((n_rows, n_sets))
-        longest = np.diff(self._partners.starts[rows.start : rows.stop + 1]).max()
-        size = max(1, _MAX_GATHERED // (max(longest, 1) * n_sets))
+        size = max(1, _MAX_GATHERED // (self._partners.columns.shape[1] * n_sets))
         for part in _cut(rows.start, rows.stop, size):
             where = slice(part.start - rows.start, part.stop - rows.start)
-            columns, targets = self._lists(part)
-            factors = against.take(columns, axis=0)
+            factors = against.take(self._partners.columns[part], axis=0)
             transposed = factors.transpose(0, 2, 1)
             np.matmul(transposed, factors, out=grams[where])
-            linear[where] = (transposed @ targets[:, :, None])[:, :, 0]
+            targets = self._partners.targets[part, :, None]
+            linear[where] = (transposed @ targets)[:, :, 0]
         weight = (2.0 if self.one_sided else 1.0) / len(self.rows)
-        return RowQuadratics(grams * weight, linear * weight)
+        grams *= weight
+        linear *= weight
+        return RowQuadratics(grams, linear)
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From the given pairs within the block."""
@@ -293,15 +336,9 @@ class PartnerStress(RowStress):
             return np.stack([self.coupling(one, rows, step) for one, step in each])
         if len(direction) == 1:
             return np.zeros(3)
-        start, stop = self._partners.starts[[rows.start, rows.stop]]
-        columns = self._partners.columns[start:stop]
-        lengths = np.diff(self._partners.starts[rows.start : rows.stop + 1])
-        is_inside = (columns >= rows.start) & (columns < rows.stop)
-        i = np.repeat(np.arange(len(direction)), lengths)[is_inside]
-        j = columns[is_inside] - rows.start
+        i, j, targets = self._inside_of(rows)
         own = masses[rows]
-        conflicts = (own @ self._disjoint @ own.T)[i, j]
-        residuals = conflicts - self._partners.targets[start:stop][is_inside]
+        residuals = (own @ self._disjoint @ own.T)[i, j] - targets
         moved = direction @ self._disjoint
         crossed, products = moved @ own.T, moved @ direction.T
         u, v, w = crossed[i, j], crossed[j, i], products[i, j]
@@ -321,17 +358,6 @@ class PartnerStress(RowStress):
             residuals = conflicts + self.similarities[part] - 1.0
             total += float(residuals @ residuals)
         return total / len(self.rows)
-
-    def _lists(self, rows: slice) -> tuple[NDArray[np.intp], Array]:
-        """Partners and targets of some rows, filled up to the longest list."""
-        starts = self._partners.starts[rows.start : rows.stop + 1]
-        lengths = np.diff(starts)
-        is_partner = np.arange(lengths.max()) < lengths[:, None]
-        columns = np.full(is_partner.shape, self.n_samples)
-        columns[is_partner] = self._partners.columns[starts[0] : starts[-1]]
-        targets = np.zeros(is_partner.shape)
-        targets[is_partner] = self._partners.targets[starts[0] : starts[-1]]
-        return columns, targets
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,9 +137,10 @@ def _solution_of_rows(
     problem: EvclusProblem, cost: RowCost, trace: Trace[MassesAndCost]
 ) -> Solution:
     """Where a row-wise descent has ended."""
-    masses = trace.state[0]
+    masses, loss = trace.state
+    stress = loss if cost.constraints is None else cost.stress.value(masses)
     extra = {"kkt_residual_": optimality_gap(cost, masses)}
-    return _solution(problem, masses, trace, cost.stress.value(masses), extra)
+    return _solution(problem, masses, trace, stress, extra)
 
 
 def _solution(
