@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from credalis.belief import FocalSets
+from credalis.belief import FocalSets, mass_apart
 from credalis.dissimilarity import Similarities
 from credalis.objectives._terms import PairConstraints
-from credalis.optimize import RowQuadratics
+from credalis.optimize import FactoredQuadratics, Quadratics, RowQuadratics
 
 Array = NDArray[np.float64]
 
@@ -33,8 +33,9 @@ _MIN_BLOCKS = 6
 # Objects in a block without pairs inside.
 _MAX_FREE_BLOCK = 2048
 
-# Numbers in the matrices G of a block.
+# Numbers in the matrices G of a block, and objects that it has whatever that limits.
 _MAX_ENTRIES = 4_000_000
+_MIN_LIMIT = 64
 
 # Columns of similarities formed at a time where they are not stored.
 _MAX_COLUMNS = 4096
@@ -76,7 +77,7 @@ class RowStress(ABC):
         """Objects to be updated together, one block after the other."""
 
     @abstractmethod
-    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
+    def row_problem(self, masses: Array, rows: slice) -> Quadratics:
         """G and h of each of the rows: what L is as a function of its masses alone."""
 
     @abstractmethod
@@ -91,9 +92,9 @@ class RowStress(ABC):
     def value(self, masses: Array) -> float:
         """L, of one start."""
 
-    @cached_property
-    def _disjoint(self) -> Array:
-        return self.focal_sets.disjoint.astype(np.float64)
+    def _apart(self, masses: Array) -> Array:
+        """``masses @ C``."""
+        return mass_apart(masses, self.focal_sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,67 +137,105 @@ class CommonStress(RowStress):
         n_sets = len(self.focal_sets)
         # A landmark meets the other landmarks twice, and everybody else once.
         n_partners = (self.n_samples + self.n_landmarks) // 2
-        coupled = _coupled_blocks(self.n_landmarks, n_sets, n_partners)
-        size = max(1, min(_MAX_FREE_BLOCK, _MAX_ENTRIES // n_sets**2))
+        # The matrix G is common: only systems of equations of the supports are many.
+        limit = max(_MIN_LIMIT, _MAX_ENTRIES // n_sets**2)
+        coupled = _coupled_blocks(self.n_landmarks, limit, n_partners)
+        size = min(_MAX_FREE_BLOCK, limit)
         return coupled + _cut(self.n_landmarks, self.n_samples, size)
 
-    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
+    def row_problem(self, masses: Array, rows: slice) -> Quadratics:
         """G = C (Σ_j m_j m_jᵀ) C and h = C Σ_j δ*_ij m_j over the partners j of i."""
         landmarks = slice(0, self.n_landmarks)
-        moments = _moments(masses[..., landmarks, :])
-        sums = self._target_sums(masses, rows, landmarks)
         is_free = rows.start >= self.n_landmarks
-        if not is_free and self.n_landmarks == self.n_samples:
-            moments *= 2.0
+        is_all = self.n_landmarks == self.n_samples
+        sums = self._target_sums(masses, rows, landmarks)
+        if not is_free and is_all:
             sums *= 2.0
         elif not is_free:
-            moments += _moments(masses)
             sums += self._target_sums(masses, rows, slice(0, self.n_samples))
-        gram = self._disjoint @ moments @ self._disjoint / self.n_pairs
-        linear = _flat(sums @ self._disjoint / self.n_pairs)
+        linear = _flat(self._apart(sums) / self.n_pairs)
         owners = None
-        if gram.ndim == 3:
-            owners = np.repeat(np.arange(len(gram)), rows.stop - rows.start)
-        if is_free:
-            return RowQuadratics(gram, linear, owners=owners)
-        # A landmark is among the landmarks and among the objects, but no pair.
-        scale = np.sqrt(2.0 / self.n_pairs)
-        removed = _flat(masses[..., rows, :] @ self._disjoint * scale)
+        if masses.ndim == 3:
+            owners = np.repeat(np.arange(len(masses)), rows.stop - rows.start)
+        removed = None
+        if not is_free:
+            # A landmark is among the landmarks and among the objects, but no pair.
+            scale = np.sqrt(2.0 / self.n_pairs)
+            removed = _flat(self._apart(masses[..., rows, :]) * scale)
+        # Other objects have the landmarks as partners, a landmark these and everybody.
+        parts = [masses[..., landmarks, :]]
+        if not is_free and not is_all:
+            parts.append(masses)
+        weight = (2.0 if is_all and not is_free else 1.0) / self.n_pairs
+        n_partners = sum(part.shape[-2] for part in parts)
+        if n_partners < len(self.focal_sets):
+            against = self._apart(np.concatenate(parts, axis=-2)) * np.sqrt(weight)
+            factor = np.ascontiguousarray(against.swapaxes(-1, -2))
+            return FactoredQuadratics(factor, linear, removed, owners)
+        moments = np.sum([_moments(part) for part in parts], axis=0)
+        gram = self._apart(self._apart(moments).swapaxes(-1, -2)) * weight
         return RowQuadratics(gram, linear, removed, owners)
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From all pairs of landmarks in the block."""
-        if rows.start >= self.n_landmarks or direction.shape[-2] == 1:
+        n_rows = direction.shape[-2]
+        if rows.start >= self.n_landmarks or n_rows == 1:
             return np.zeros((*direction.shape[:-2], 3))
         own = masses[..., rows, :]
-        against, moved = own @ self._disjoint, direction @ self._disjoint
+        against, moved = self._apart(own), self._apart(direction)
         # With r the residual of a pair, u = yᵢ C xⱼ, v = yⱼ C xᵢ and w = yᵢ C yⱼ, what
         # (r + t (u + v) + t² w)² exceeds (r + t u)² and (r + t v)² by, less r², is
-        # 2 t² (r w + u v) + 2 t³ (u + v) w + t⁴ w². Sums over all i and j are products
-        # of small matrices, from which i = j is to be taken away.
+        # 2 t² (r w + u v) + 2 t³ (u + v) w + t⁴ w².
+        if n_rows < len(self.focal_sets):
+            turned = direction.swapaxes(-1, -2)
+            residuals = against @ own.swapaxes(-1, -2) - 1.0 + self.block(rows, rows)
+            us, ws = moved @ own.swapaxes(-1, -2), moved @ turned
+            diagonal = np.arange(n_rows)
+            us[..., diagonal, diagonal] = ws[..., diagonal, diagonal] = 0.0
+            r_w, u_v = _inner(residuals, ws), _inner(us, us.swapaxes(-1, -2))
+            u_w, w_w = _inner(us, ws), _inner(ws, ws)
+        else:
+            r_w, u_v, u_w, w_w = self._coupling_of_many(
+                own, direction, against, moved, self.block(rows, rows)
+            )
+        return np.stack([2.0 * (r_w + u_v), 4.0 * u_w, w_w], axis=-1) / self.n_pairs
+
+    def _coupling_of_many(
+        self,
+        own: Array,
+        direction: Array,
+        against: Array,
+        moved: Array,
+        similarities: Array,
+    ) -> tuple[Array, Array, Array, Array]:
+        """Σ r w, Σ u v, Σ u w and Σ w² over pairs in the block.
+
+        Sums over all i and j are products of small matrices, from which i = j is to be
+        taken away.
+        """
         turned = own.swapaxes(-1, -2)
         mixed, square = turned @ moved, direction.swapaxes(-1, -2) @ moved
         changed = turned @ direction
-        kappa, u = (
-            np.einsum("...ij,...ij->...i", own, each) for each in (against, moved)
-        )
+        kappa = np.einsum("...ij,...ij->...i", own, against)
+        u = np.einsum("...ij,...ij->...i", own, moved)
         w = np.einsum("...ij,...ij->...i", direction, moved)
         conflicts_w = _inner(against.swapaxes(-1, -2) @ moved, changed)
         # Similarities of objects with themselves are 1: their targets are 0.
-        similar = self.block(rows, rows) @ direction
+        similar = similarities @ direction
         targets_w = _inner(moved, direction.sum(axis=-2, keepdims=True) - similar)
-        u_v = _inner(mixed, mixed.swapaxes(-1, -2)) - (u * u).sum(axis=-1)
-        u_w = _inner(moved.swapaxes(-1, -2) @ moved, changed) - (u * w).sum(axis=-1)
-        w_w = _inner(square, square.swapaxes(-1, -2)) - (w * w).sum(axis=-1)
-        r_w = conflicts_w - (kappa * w).sum(axis=-1) - targets_w
-        return np.stack([2.0 * (r_w + u_v), 4.0 * u_w, w_w], axis=-1) / self.n_pairs
+        return (
+            conflicts_w - (kappa * w).sum(axis=-1) - targets_w,
+            _inner(mixed, mixed.swapaxes(-1, -2)) - (u * u).sum(axis=-1),
+            _inner(moved.swapaxes(-1, -2) @ moved, changed) - (u * w).sum(axis=-1),
+            _inner(square, square.swapaxes(-1, -2)) - (w * w).sum(axis=-1),
+        )
 
     def value(self, masses: Array) -> float:
         """Sum of squares, some rows at a time."""
         partners = masses[: self.n_landmarks]
         total = 0.0
         for rows in _cut(0, self.n_samples, _MAX_BLOCK):
-            residuals = masses[rows] @ self._disjoint @ partners.T - 1.0
+            residuals = self._apart(masses[rows]) @ partners.T - 1.0
             residuals += self.block(rows, slice(0, self.n_landmarks))
             own = np.arange(rows.start, min(rows.stop, self.n_landmarks))
             residuals[own - rows.start, own] = 0.0
@@ -299,20 +338,25 @@ class PartnerStress(RowStress):
 
     def blocks(self) -> list[slice]:
         """As many objects as go well together."""
-        return _coupled_blocks(self.n_samples, len(self.focal_sets), self.n_samples)
+        limit = _MAX_ENTRIES // len(self.focal_sets) ** 2
+        return _coupled_blocks(self.n_samples, limit, self.n_samples)
 
-    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
+    def row_problem(self, masses: Array, rows: slice) -> Quadratics:
         """G = Σ_j (C m_j) (C m_j)ᵀ and h = Σ_j δ*_ij C m_j over the partners j of i."""
         if masses.ndim == 3:
-            each = [self.row_problem(one, rows) for one in masses]
-            return RowQuadratics(
-                np.concatenate([problem.gram for problem in each]),
-                np.concatenate([problem.linear for problem in each]),
+            each = [self._own_forms(one, rows) for one in masses]
+            grams, linear = (
+                np.concatenate(arrays) for arrays in zip(*each, strict=True)
             )
+            return RowQuadratics(grams, linear)
+        return RowQuadratics(*self._own_forms(masses, rows))
+
+    def _own_forms(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+        """The matrices G and the h of the rows of one start."""
         # A last row of zeros fills up the lists of objects with fewer partners.
         n_sets = len(self.focal_sets)
         against = np.zeros((self.n_samples + 1, n_sets))
-        np.matmul(masses, self._disjoint, out=against[:-1])
+        against[:-1] = self._apart(masses)
         n_rows = rows.stop - rows.start
         grams = np.empty((n_rows, n_sets, n_sets))
         linear = np.empty((n_rows, n_sets))
@@ -327,7 +371,7 @@ class PartnerStress(RowStress):
         weight = (2.0 if self.one_sided else 1.0) / len(self.rows)
         grams *= weight
         linear *= weight
-        return RowQuadratics(grams, linear)
+        return grams, linear
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From the given pairs within the block."""
@@ -338,8 +382,8 @@ class PartnerStress(RowStress):
             return np.zeros(3)
         i, j, targets = self._inside_of(rows)
         own = masses[rows]
-        residuals = (own @ self._disjoint @ own.T)[i, j] - targets
-        moved = direction @ self._disjoint
+        residuals = (self._apart(own) @ own.T)[i, j] - targets
+        moved = self._apart(direction)
         crossed, products = moved @ own.T, moved @ direction.T
         u, v, w = crossed[i, j], crossed[j, i], products[i, j]
         # Every pair is in the lists of both of its objects.
@@ -349,7 +393,7 @@ class PartnerStress(RowStress):
 
     def value(self, masses: Array) -> float:
         """Mean of squares over the given pairs."""
-        against = masses @ self._disjoint
+        against = self._apart(masses)
         total = 0.0
         for part in _cut(0, len(self.rows), _MAX_GATHERED // len(self.focal_sets)):
             firsts = against.take(self.rows[part], axis=0)
@@ -392,7 +436,7 @@ class RowCost:
         """Those of the stress."""
         return self.stress.blocks()
 
-    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
+    def row_problem(self, masses: Array, rows: slice) -> Quadratics:
         """G and h of each of the rows."""
         problem = self.stress.row_problem(masses, rows)
         if self._links is None:
@@ -446,7 +490,7 @@ def _cut(start: int, stop: int, size: int) -> list[slice]:
     return [slice(k, min(k + size, stop)) for k in range(start, stop, size)]
 
 
-def _coupled_blocks(n_objects: int, n_sets: int, n_partners: int) -> list[slice]:
+def _coupled_blocks(n_objects: int, limit: int, n_partners: int) -> list[slice]:
     """Blocks of objects that have pairs inside, a small part of their partners."""
-    largest = min(_MAX_BLOCK, _MAX_ENTRIES // n_sets**2, n_partners // _MIN_BLOCKS)
+    largest = min(_MAX_BLOCK, limit, n_partners // _MIN_BLOCKS)
     return _cut(0, n_objects, max(1, largest))

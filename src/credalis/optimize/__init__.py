@@ -10,9 +10,12 @@ from credalis.optimize._loop import (
     minimize_lbfgs,
 )
 from credalis.optimize._simplex_qp import (
+    FactoredQuadratics,
+    Quadratics,
     RowQuadratics,
     minimize_on_simplex,
     minimize_quartic,
+    quadratics,
     simplex_gap,
 )
 from credalis.optimize._spectraplex import (
@@ -23,7 +26,9 @@ from credalis.optimize._updates import Adam, RMSprop, cosine_schedule
 
 __all__ = [
     "Adam",
+    "FactoredQuadratics",
     "GradientTrace",
+    "Quadratics",
     "RMSprop",
     "RowQuadratics",
     "SpectraplexSolution",
@@ -37,5 +42,6 @@ __all__ = [
     "minimize_lbfgs",
     "minimize_on_simplex",
     "minimize_quartic",
+    "quadratics",
     "simplex_gap",
 ]

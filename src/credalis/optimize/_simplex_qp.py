@@ -1,5 +1,6 @@
 """Many small quadratic programs on the simplex, solved together."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,12 +112,7 @@ n_variables)
         diagonal = np.diagonal(self.gram, axis1=-2, axis2=-1)
         if self.owners is not None:
             diagonal = diagonal[self.owners]
-        values = diagonal - 2.0 * self.linear
-        if self.removed is not None:
-            values -= self.removed**2
-        corners = np.zeros(self.linear.shape)
-        corners[np.arange(len(corners)), values.argmin(axis=1)] = 1.0
-        return corners
+        return _corners(diagonal, self.linear, self.removed)
 
     def systems(
         self,
@@ -164,7 +160,120 @@ n_variables)
         return _bordered(inner, self.linear, is_free)
 
 
-def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
+@dataclass(frozen=True, eq=False)
+class FactoredQuadratics:
+    """`RowQuadratics` whose matrices G = F Fᵀ are given by factors F.
+
+    They are never formed: with more variables than factors this takes less time and
+    memory.
+
+    Parameters
+    ----------
+    factor : array of shape (n_variables, n_factors) or (n_grams, n_variables, \
+n_factors)
+        F, common to all rows, or one for each group of rows.
+    linear, removed, owners
+        As in `RowQuadratics`.
+    ridge : float, default=0.0
+        Number added to the diagonal of G.
+    """
+
+    factor: Array
+    linear: Array
+    removed: Array | None = None
+    owners: NDArray[np.intp] | None = None
+    ridge: float = 0.0
+
+    def products(self, points: Array) -> Array:
+        """G x of every row, (n_rows, n_variables)."""
+        products = np.empty(points.shape)
+        for factor, rows in self._groups():
+            np.matmul(points[rows] @ factor, factor.T, out=products[rows])
+        products += self.ridge * points
+        if self.removed is not None:
+            shares = np.einsum("ij,ij->i", self.removed, points)
+            products -= shares[:, None] * self.removed
+        return products
+
+    def take(self, rows: NDArray[Any]) -> "FactoredQuadratics":
+        """The same for some rows."""
+        return replace(
+            self,
+            linear=self.linear[rows],
+            removed=None if self.removed is None else self.removed[rows],
+            owners=None if self.owners is None else self.owners[rows],
+        )
+
+    def in_units(self) -> "FactoredQuadratics":
+        """Divided by the largest diagonal entry of F Fᵀ, if it is not 0."""
+        units = np.einsum("...ij,...ij->...i", self.factor, self.factor).max(axis=-1)
+        roots = np.sqrt(np.where(units > 0, units, 1.0))
+        factor = self.factor / roots[..., None, None]
+        roots = (roots if self.owners is None else roots[self.owners])[..., None]
+        removed = None if self.removed is None else self.removed / roots
+        return FactoredQuadratics(
+            factor, self.linear / roots**2, removed, self.owners, self.ridge
+        )
+
+    def near(self, points: Array, weight: float) -> "FactoredQuadratics":
+        """With weight |x - point|² added."""
+        linear = self.linear + weight * points
+        return replace(self, linear=linear, ridge=self.ridge + weight)
+
+    def corners(self) -> Array:
+        """The corner of the simplex with the lowest value, for every row."""
+        diagonal = np.einsum("...ij,...ij->...i", self.factor, self.factor)
+        if self.owners is not None:
+            diagonal = diagonal[self.owners]
+        return _corners(diagonal, self.linear, self.removed)
+
+    def systems(
+        self,
+        rows: NDArray[np.intp],
+        columns: NDArray[np.intp],
+        is_free: NDArray[np.bool_],
+    ) -> tuple[Array, Array]:
+        """As in `RowQuadratics`."""
+        if self.owners is None:
+            some = self.factor[columns]
+        else:
+            some = self.factor[self.owners[rows][:, None], columns]
+        inner = some @ some.transpose(0, 2, 1) + self.ridge * np.eye(columns.shape[1])
+        if self.removed is not None:
+            vectors = self.removed[rows[:, None], columns]
+            inner -= vectors[:, :, None] * vectors[:, None, :]
+        return _bordered(inner, self.linear[rows[:, None], columns], is_free)
+
+    def whole_systems(self, is_free: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """As in `RowQuadratics`."""
+        columns = np.broadcast_to(np.arange(is_free.shape[1]), is_free.shape)
+        return self.systems(np.arange(len(is_free)), columns, is_free)
+
+    def _groups(self) -> Iterator[tuple[Array, slice]]:
+        if self.owners is None:
+            yield self.factor, slice(None)
+            return
+        bounds = np.searchsorted(self.owners, np.arange(len(self.factor) + 1))
+        for factor, start, stop in zip(self.factor, bounds, bounds[1:], strict=False):
+            yield factor, slice(start, stop)
+
+
+Quadratics = RowQuadratics | FactoredQuadratics
+
+
+def quadratics(
+    factor: Array,
+    linear: Array,
+    removed: Array | None = None,
+    owners: NDArray[np.intp] | None = None,
+) -> Quadratics:
+    """xᵀ F Fᵀ x - 2 hᵀ x, by F or by the matrix, whichever is smaller."""
+    if factor.shape[-2] > factor.shape[-1]:
+        return FactoredQuadratics(np.ascontiguousarray(factor), linear, removed, owners)
+    return RowQuadratics(factor @ factor.swapaxes(-1, -2), linear, removed, owners)
+
+
+def minimize_on_simplex(problems: Quadratics, start: Array) -> Array:
     """Minimise xᵀ G x - 2 hᵀ x over x >= 0, Σ x = 1, for every row.
 
     A primal active-set method for all rows at once: on its support, the entries that
@@ -174,7 +283,7 @@ def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
 
     Parameters
     ----------
-    problems : RowQuadratics
+    problems : RowQuadratics or FactoredQuadratics
         G and h.
     start : array of shape (n_rows, n_variables)
         Points of the simplex. The nearer their supports to those of the solutions, the
@@ -202,7 +311,7 @@ def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
     return points / points.sum(axis=1, keepdims=True)
 
 
-def simplex_gap(problems: RowQuadratics, points: Array) -> Array:
+def simplex_gap(problems: Quadratics, points: Array) -> Array:
     """How far rows are from the minimum of xᵀ G x - 2 hᵀ x on the simplex, (n_rows,).
 
     With g the gradient, gᵀx - min_j g_j in units of the largest diagonal entry of G:
@@ -259,10 +368,11 @@ def minimize_quartic(coefficients: ArrayLike) -> tuple[float, float]:
     return (best, value(best)) if value(best) < 0 else (0.0, 0.0)
 
 
-def _descend(problems: RowQuadratics, start: Array) -> Array:
+def _descend(problems: Quadratics, start: Array) -> Array:
     """The primal active-set method: one variable leaves or enters at a time."""
     points, supports = start.copy(), start > 0
-    left, some, tolerance = np.arange(len(start)), problems, _tolerance(problems)
+    some: Quadratics = problems
+    left, tolerance = np.arange(len(start)), _tolerance(problems)
     for _ in range(_MAX_STEPS_PER_VARIABLE * start.shape[1]):
         here, support = points[left], supports[left]
         target, slopes = _solve_on(some, support)
@@ -302,6 +412,16 @@ def _to_the_border(
     return reached, leaves
 
 
+def _corners(diagonal: Array, linear: Array, removed: Array | None) -> Array:
+    """The corner with the lowest value, given the diagonals of the matrices."""
+    values = diagonal - 2.0 * linear
+    if removed is not None:
+        values -= removed**2
+    corners = np.zeros(linear.shape)
+    corners[np.arange(len(corners)), values.argmin(axis=1)] = 1.0
+    return corners
+
+
 def _bordered(
     inner: Array, linear: Array, is_free: NDArray[np.bool_]
 ) -> tuple[Array, Array]:
@@ -319,14 +439,12 @@ def _bordered(
     return matrices, sides
 
 
-def _tolerance(problems: RowQuadratics) -> Array:
+def _tolerance(problems: Quadratics) -> Array:
     """Slopes that pass as 0, (n_rows,)."""
     return _TOLERANCE * np.maximum(1.0, np.abs(problems.linear).max(axis=1))
 
 
-def _solve_on(
-    problems: RowQuadratics, supports: NDArray[np.bool_]
-) -> tuple[Array, Array]:
+def _solve_on(problems: Quadratics, supports: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Minimisers with Σ x = 1 that are 0 outside the supports, signs not restricted.
 
     Returns them, and the slopes G x - h less their common value on the support.

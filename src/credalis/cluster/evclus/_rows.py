@@ -7,15 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._progress import Report
-from credalis.belief import FocalSets
+from credalis.belief import FocalSets, mass_apart
 from credalis.objectives import RowCost
 from credalis.optimize import (
-    RowQuadratics,
+    Quadratics,
     Trace,
     iterate,
     iterate_together,
     minimize_on_simplex,
     minimize_quartic,
+    quadratics,
     simplex_gap,
 )
 
@@ -24,6 +25,7 @@ MassesAndCost = tuple[Array, float]
 
 # Rows whose systems of equations are in memory at a time.
 _MAX_ENTRIES = 4_000_000
+_MIN_ROWS = 64
 
 # After how many sweeps the direction of the last one is first followed farther, how
 # often then, how many times as far at most, and where the cost is looked at on the way.
@@ -197,18 +199,16 @@ def masses_from_similarities(
     array of shape (n_samples, n_focal_sets)
         The minima of Σ_j (κ_ij - δ*_ij)² over j.
     """
-    disjoint = focal_sets.disjoint.astype(np.float64)
-    against = references @ disjoint
-    gram = against.T @ against
+    against = mass_apart(references, focal_sets)
     linear = against.sum(axis=0) - similarities @ against
-    return solve_rows(RowQuadratics(gram, linear))
+    return solve_rows(quadratics(against.T, linear))
 
 
-def solve_rows(problem: RowQuadratics) -> Array:
+def solve_rows(problem: Quadratics) -> Array:
     """Minima of xᵀ G x - 2 hᵀ x on the simplex, without any idea where they are."""
     n_rows, n_sets = problem.linear.shape
     masses = np.full((n_rows, n_sets), 1.0 / n_sets)
-    size = max(1, _MAX_ENTRIES // n_sets**2)
+    size = max(_MIN_ROWS, _MAX_ENTRIES // n_sets**2)
     for start in range(0, n_rows, size):
         rows = np.arange(start, min(start + size, n_rows))
         masses[rows] = minimize_on_simplex(problem.take(rows), masses[rows])
