@@ -325,6 +325,30 @@ def test_a_start_on_a_subset_finds_the_same_clusters(blobs, monkeypatch):
         assert adjusted_rand_score(blobs[1], model.labels_) > 0.9
 
 
+def test_starts_together_find_what_starts_alone_find(blobs, monkeypatch):
+    together = quick(n_init=4).fit(blobs[0])
+    monkeypatch.setattr(EVCLUS, "_solves_together", lambda self, problem: False)
+    alone = quick(n_init=4).fit(blobs[0])
+    assert together.loss_ == pytest.approx(alone.loss_, rel=1e-9)
+    np.testing.assert_allclose(
+        together.partition_.masses, alone.partition_.masses, atol=1e-5
+    )
+
+
+def test_the_number_of_jobs_changes_no_bit(blobs):
+    one, two = (quick(n_init=10, tol=1e-2, n_jobs=n).fit(blobs[0]) for n in (1, 2))
+    np.testing.assert_array_equal(one.partition_.masses, two.partition_.masses)
+
+
+def test_all_subsets_of_many_clusters():
+    X, _ = make_blobs(60, centers=8, random_state=0)
+    model = quick(n_clusters=8, focal_sets="full", n_init=2).fit(X)
+    assert len(model.focal_sets_) == 256
+    assert_valid_partition(model.partition_)
+    assert_decreasing(model.history_)
+    assert model.kkt_residual_ < 1e-2
+
+
 def test_sorted_data_are_no_harder_than_shuffled_ones(blobs):
     X, y = blobs
     order = np.argsort(y, kind="stable")
