@@ -8,15 +8,18 @@ equation for the sum.
 import resource
 import time
 import warnings
+from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 from scipy.optimize import nnls
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Measurement, benchmark_data, compare
 from credalis import EVCLUS, FocalSets
+from credalis.belief import mass_apart
 from credalis.cluster.evclus._problem import prepare
 from credalis.cluster.evclus._rows import descend_together, sweep
 from credalis.cluster.evclus._solve import masses_from_seeds
@@ -24,6 +27,7 @@ from credalis.cluster.evclus._solve import masses_from_seeds
 N_CLUSTERS = 15
 N_PARTNERS = 500
 HEAVY = 1e3
+N_ROWS = 100
 TOL = 1e-5
 FOCAL_SETS = FocalSets.singletons(N_CLUSTERS)
 
@@ -43,6 +47,9 @@ def run():
         *sweeps(default, everything, sampled, start, "the first"),
         *to_the_same_loss(default, everything, sampled),
         whole_fit(X),
+        pairs_of_clusters(X),
+        all_subsets(),
+        constrained(),
         *landmarks(),
     ]
 
@@ -186,6 +193,64 @@ def whole_fit(X):
         repeats=2,
         baseline_repeats=2,
     )
+
+
+def pairs_of_clusters(X):
+    """A fit with 122 focal sets against a sweep of the baseline, from some rows of it.
+
+    As long as a row takes it, all of them would take n / N_ROWS times as long as these.
+    """
+    focal_sets = FocalSets.pairs(N_CLUSTERS)
+    masses = np.random.default_rng(0).dirichlet(np.ones(len(focal_sets)), len(X))
+    against = masses @ focal_sets.disjoint
+    similarities = cost_of(X).stress.block(slice(0, N_ROWS), slice(0, N_PARTNERS))
+    system = np.vstack([against[:N_PARTNERS], np.full(len(focal_sets), HEAVY)])
+
+    def baseline():
+        for targets in 1 - similarities:
+            nnls(system, np.append(targets, HEAVY))
+
+    some = compare(
+        "whole fit of s2, 122 focal sets",
+        lambda: EVCLUS(N_CLUSTERS, focal_sets="pairs", random_state=0).fit(X),
+        f"nnls, one sweep, p={N_PARTNERS} ({N_ROWS} rows, scaled up)",
+        baseline,
+        repeats=1,
+        baseline_repeats=1,
+    )
+    whole = some.baseline_seconds * len(X) / N_ROWS
+    return replace(some, baseline_seconds=whole, ratio=whole / some.seconds)
+
+
+def all_subsets():
+    """Conflicts by the Möbius transform against the product with C."""
+    focal_sets = FocalSets.full(10)
+    masses = np.random.default_rng(0).dirichlet(np.ones(len(focal_sets)), 1000)
+    disjoint = focal_sets.disjoint.astype(float)
+    np.testing.assert_allclose(mass_apart(masses, focal_sets), masses @ disjoint)
+    return compare(
+        "m C of 1000 objects, 1024 focal sets",
+        lambda: mass_apart(masses, focal_sets),
+        "product with the matrix",
+        lambda: masses @ disjoint,
+    )
+
+
+def constrained():
+    """Five starts in the same calls against one after the other."""
+    X, y = load_iris(return_X_y=True)
+    pairs = np.random.RandomState(0).permutation(len(X)).reshape(-1, 2)
+    together = y[pairs[:, 0]] == y[pairs[:, 1]]
+
+    def fit():
+        model = EVCLUS(3, n_init=5, random_state=0)
+        model.fit(X, must_link=pairs[together], cannot_link=pairs[~together])
+
+    def in_turn():
+        with mock.patch.object(EVCLUS, "_solves_together", return_value=False):
+            fit()
+
+    return compare("CEVCLUS, iris, 75 pairs", fit, "start after start", in_turn)
 
 
 def landmarks():
