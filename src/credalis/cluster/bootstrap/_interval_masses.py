@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._control import poll
 from credalis.belief import FocalSets
 from credalis.optimize import RowQuadratics, minimize_on_simplex, minimize_quartic
 
@@ -110,6 +111,7 @@ class IntervalFit:
         self._change_landmarks(masses)
         known = masses[: self.n_landmarks]
         for rows in self._free_blocks():
+            poll()
             problem = self.problem_of(self.lower[rows], self.upper[rows], known)
             masses[rows] = minimize_on_simplex(problem, masses[rows])
         return masses
@@ -130,6 +132,7 @@ class IntervalFit:
         same, different = masses * self.is_single, masses @ self.disjoint
         moments = masses.T @ masses
         for rows in self._landmark_blocks():
+            poll()
             block = masses[rows]
             # A landmark is compared with all objects.
             targets = self._targets(self.lower[:, rows].T, self.upper[:, rows].T)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._control import poll
 from credalis._progress import Report
 from credalis.belief import FocalSets, mass_apart
 from credalis.objectives import RowCost
@@ -46,6 +47,7 @@ def sweep(cost: RowCost, masses: Array) -> tuple[Array, Array]:
     masses = masses.copy()
     decrease = np.zeros(masses.shape[:-2])
     for rows in cost.blocks:
+        poll()
         own = masses[..., rows, :]
         problem = cost.row_problem(masses, rows)
         flat = own.reshape(-1, own.shape[-1])
@@ -74,6 +76,7 @@ def sweep_in_turn(cost: RowCost, masses: Array) -> Array:
     """Update every row once, each to its own minimum, whatever that does to others."""
     masses = masses.copy()
     for i in range(len(masses)):
+        poll()
         row = slice(i, i + 1)
         masses[row] = minimize_on_simplex(cost.row_problem(masses, row), masses[row])
     return masses
