@@ -346,11 +346,15 @@ def minimize_quartic(coefficients: ArrayLike) -> tuple[float, float]:
     def slope(t: float) -> float:
         return c1 + t * (2 * c2 + t * (3 * c3 + t * 4 * c4))
 
-    at = int(value(_GRID).argmin())
-    low, high = float(_GRID[max(at - 1, 0)]), float(_GRID[min(at + 1, _N_CELLS)])
+    # Convex from 0 to 1, as it nearly always is: any place is good to begin with.
+    low, high, place = 0.0, 1.0, 1.0
+    if c2 + min(0.0, 3 * c3) + min(0.0, 6 * c4) < 0:
+        at = int(value(_GRID).argmin())
+        place = float(_GRID[at])
+        low, high = float(_GRID[max(at - 1, 0)]), float(_GRID[min(at + 1, _N_CELLS)])
+    first = place
     # Newton's method between bounds, since roots of a cubic with small coefficients are
     # not exact; where it leaves them they are halved.
-    place = float(_GRID[at])
     for _ in range(_N_NARROWINGS):
         steepness = slope(place)
         low, high = (place, high) if steepness < 0 else (low, place)
@@ -361,7 +365,7 @@ def minimize_quartic(coefficients: ArrayLike) -> tuple[float, float]:
         if abs(new - place) <= _NARROW:
             break
         place = new
-    best = min((low, high, float(_GRID[at])), key=value)
+    best = min((low, high, first), key=value)
     # A whole step is worth more than rounding errors.
     if value(1.0) <= value(best) + _ROUNDING * abs(value(best)):
         best = 1.0

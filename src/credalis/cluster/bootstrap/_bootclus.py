@@ -163,7 +163,7 @@ default="auto"
 
     The cost of a fit is that of B mixtures plus B n² / 2 products, or B n L with L
     landmarks; memory is two n × n, or n × L, matrices in single precision and B n c
-    posterior probabilities. Masses from 300 landmarks differed by no more than 0.010
+    posterior probabilities. Masses from 300 landmarks differed by no more than 0.012
     from those of all pairs on the 400 objects of fourclass.
 
     References
