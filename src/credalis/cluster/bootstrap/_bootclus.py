@@ -100,8 +100,8 @@ default="auto"
     pairs : {"auto", "all", "landmarks"}, default="auto"
         Which pairs of objects count: all, or those of each object with landmarks,
         random objects that are the partners of all. Time and memory grow with n² for
-        "all", with n else. "auto" is "all" up to 1000 objects and "landmarks" above;
-        the articles have all.
+        "all", with n else. "auto" is "landmarks" if `pairs_per_sample` is given,
+        otherwise "all", as in the article, up to 1000 objects and "landmarks" above.
     pairs_per_sample : int, default=None
         Number of landmarks. None is 300, or 40 for each cluster if that is more.
     reg_covar : float, default=1e-6
