@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import VALID_METRICS, NearestNeighbors
+from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
 from credalis._checks import check_choice, check_lengths
 
@@ -23,6 +23,11 @@ _TREES = {
 METRIC_NAMES = sorted(VALID_METRICS["brute"])
 # With more features, a tree visits most objects and plain search is faster.
 _MAX_TREE_FEATURES = 10
+# With no more, a tree is faster whatever the data are like. Between the two it is if it
+# visits no more than this share of the objects, as measured on some of them.
+_MAX_SURE_FEATURES = 5
+_LARGEST_SHARE = 0.5
+_N_PROBED = 16
 # These need parameters that depend on all the data.
 _PARAMETRIC = {"mahalanobis", "seuclidean"}
 _BLOCK_ENTRIES = 2**22
@@ -45,7 +50,9 @@ class NeighborSearch:
     """The objects nearest to given points.
 
     A tree searches if there are few features and the metric is Euclidean, city-block,
-    Chebyshev or haversine; otherwise all objects are compared.
+    Chebyshev or haversine; otherwise all objects are compared. Between 6 features and
+    "few" ones it depends on the data whether a tree is of use: Euclidean neighbours of
+    some of the objects are searched for first, to see how many objects it visits.
 
     Parameters
     ----------
@@ -65,20 +72,10 @@ class NeighborSearch:
         *,
         max_tree_features: int = _MAX_TREE_FEATURES,
     ) -> None:
-        self._search = None
+        self._X, self._metric = X, metric
+        self._search: NearestNeighbors | None = None
         self._is_rough = False
-        if X is None or metric == "precomputed":
-            return
-        algorithm = "brute"
-        if X.shape[1] <= max_tree_features:
-            algorithm = _TREES.get(str(metric), "brute")
-        # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which
-        # costs digits: the fewer, the nearer to 0 the data; lengths are computed again.
-        self._is_rough = metric in EUCLIDEAN and algorithm == "brute"
-        self._origin = X.mean(axis=0) if self._is_rough else 0.0
-        self._X = X
-        self._search = NearestNeighbors(metric=metric, algorithm=algorithm)
-        self._search.fit(X - self._origin if self._is_rough else X)
+        self._max_tree_features = max_tree_features
 
     def query(self, points: Array, n_neighbors: int) -> tuple[Indices, Array]:
         """Row numbers and distances (n_points, n_neighbors), nearest first.
@@ -86,8 +83,10 @@ class NeighborSearch:
         With precomputed dissimilarities, the points are their dissimilarities to all
         objects.
         """
-        if self._search is None:
+        if self._X is None or self._metric == "precomputed":
             return _smallest(points, n_neighbors)
+        if self._search is None:
+            self._search = self._prepared(self._X, n_neighbors)
         centered = points - self._origin if self._is_rough else points
         # Points may be so far away that distances, or the sum in which scikit-learn
         # looks for infinite entries, are infinite.
@@ -100,6 +99,31 @@ class NeighborSearch:
                 )
                 lengths = np.sqrt(squares)
         return found, lengths
+
+    def _prepared(self, X: Array, n_neighbors: int) -> NearestNeighbors:
+        """The search, by a tree or not, for about so many neighbours."""
+        algorithm, n_features = "brute", X.shape[1]
+        is_euclidean = self._metric in EUCLIDEAN
+        if n_features <= self._max_tree_features:
+            algorithm = _TREES.get(str(self._metric), "brute")
+        if algorithm == "kd_tree" and is_euclidean and n_features > _MAX_SURE_FEATURES:
+            algorithm = "brute" if _visits_most(X, n_neighbors) else algorithm
+        # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which
+        # costs digits: the fewer, the nearer to 0 the data; lengths are computed again.
+        self._is_rough = is_euclidean and algorithm == "brute"
+        self._origin = X.mean(axis=0) if self._is_rough else 0.0
+        search = NearestNeighbors(metric=self._metric, algorithm=algorithm)
+        return search.fit(X - self._origin if self._is_rough else X)
+
+
+def _visits_most(X: Array, n_neighbors: int) -> bool:
+    """Whether a tree looks at so many objects that to look at all takes less time."""
+    probed = X[:: -(-len(X) // _N_PROBED)]
+    tree = KDTree(X)
+    tree.reset_n_calls()
+    with np.errstate(over="ignore", invalid="ignore"):
+        tree.query(probed, min(n_neighbors, len(X)))
+    return bool(tree.get_n_calls() > _LARGEST_SHARE * len(probed) * len(X))
 
 
 def nearest_neighbors(X: Array, metric: Any, n_neighbors: int) -> tuple[Indices, Array]:

@@ -472,6 +472,22 @@ class BaseCredalClusterer(
     ) -> Solution:
         """One run: from a random start, or from a previous solution with fewer sets."""
 
+    def _solves_together(self, data: Any) -> bool:
+        """Whether several starts shall go to `_solve_together`."""
+        return False
+
+    def _solve_together(
+        self,
+        data: Any,
+        focal_sets: Any,
+        rngs: list[np.random.RandomState],
+        *,
+        previous: Any,
+        reports: list[Callable[[int, float], None]],
+    ) -> list[Solution]:
+        """`_solve` for several starts at once, where that takes less time."""
+        raise NotImplementedError
+
     @abstractmethod
     def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X, needing little memory beyond the result."""

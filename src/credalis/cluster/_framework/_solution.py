@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from credalis._control import keeping, listeners, poll, stoppable
 from credalis._parallel import Missing, answers_so_far
-from credalis._progress import Progress
+from credalis._progress import Progress, Report
 from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.optimize import Trace
@@ -21,6 +21,9 @@ from credalis.partition import uncopied_partition
 
 if TYPE_CHECKING:
     from credalis.cluster._framework._estimator import BaseCredalClusterer
+
+# Starts that run in the same calls.
+_MAX_TOGETHER = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +157,8 @@ def _best_of(
     previous: Solution | None,
     progress: Progress | None,
 ) -> Solution:
+    if len(seeds) > 1 and estimator._solves_together(data):
+        return _together(estimator, data, focal_sets, seeds, previous, progress)
     arguments = [
         (estimator, data, focal_sets, seed, previous, progress, run)
         for run, seed in enumerate(seeds)
@@ -186,6 +191,39 @@ def _in_turn(arguments: list[tuple]) -> Solution:
     return replace(best, is_interrupted=best.is_interrupted or ending.is_early)
 
 
+def _together(
+    estimator: BaseCredalClusterer,
+    data: Any,
+    focal_sets: FocalSets | None,
+    seeds: NDArray[np.integer],
+    previous: Solution | None,
+    progress: Progress | None,
+) -> Solution:
+    """The best of starts that the estimator runs in the same calls, some at a time.
+
+    How many does not depend on n_jobs: it changes how sums are rounded.
+    """
+    best: Solution | None = None
+    with stoppable(lambda: best is not None) as ending:
+        for first in range(0, len(seeds), _MAX_TOGETHER):
+            runs = range(first, min(first + _MAX_TOGETHER, len(seeds)))
+            reports = [_report(progress, run) for run in runs]
+            rngs = [np.random.RandomState(seeds[run]) for run in runs]
+            poll()
+            with one_thread(), keeping():
+                solutions = estimator._solve_together(
+                    data, focal_sets, rngs, previous=previous, reports=reports
+                )
+            if progress is not None:
+                for run in runs:
+                    progress.finish(run)
+            best = _best(solutions if best is None else [best, *solutions])
+            if best.is_interrupted:
+                break
+    assert best is not None, "there is at least one start"
+    return replace(best, is_interrupted=best.is_interrupted or ending.is_early)
+
+
 def _best(solutions: list[Solution]) -> Solution:
     """The one of lowest loss, interrupted if any was."""
     best = min(solutions, key=lambda solution: solution.trace.loss)
@@ -204,11 +242,6 @@ def _run(
     run: int,
 ) -> Solution:
     """One start, possibly in another thread, process or machine."""
-
-    def report(iteration: int, loss: float) -> None:
-        if progress is not None:
-            progress.report(run, iteration, loss)
-
     poll()
     with one_thread(), keeping():
         solution = estimator._solve(
@@ -216,8 +249,18 @@ def _run(
             focal_sets,
             np.random.RandomState(seed),
             previous=previous,
-            report=report,
+            report=_report(progress, run),
         )
     if progress is not None:
         progress.finish(run)
     return solution
+
+
+def _report(progress: Progress | None, run: int) -> Report:
+    """What a run is to call with the number of an iteration and its loss."""
+
+    def report(iteration: int, loss: float) -> None:
+        if progress is not None:
+            progress.report(run, iteration, loss)
+
+    return report

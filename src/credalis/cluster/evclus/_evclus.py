@@ -33,7 +33,7 @@ from credalis.cluster.evclus._problem import (
     prepare,
 )
 from credalis.cluster.evclus._rows import masses_from_similarities
-from credalis.cluster.evclus._solve import solve
+from credalis.cluster.evclus._solve import solve, solve_together
 from credalis.dissimilarity import transform
 from credalis.partition import CredalPartition
 
@@ -396,6 +396,23 @@ default="auto"
         report: Report,
     ) -> Solution:
         return solve(self, problem, focal_sets, rng, previous=previous, report=report)
+
+    def _solves_together(self, problem: EvclusProblem) -> bool:
+        is_small = problem.n_samples <= _MAX_FOR_SEVERAL_STARTS
+        return is_small and problem.solver == "two-sided"
+
+    def _solve_together(
+        self,
+        problem: EvclusProblem,
+        focal_sets: FocalSets,
+        rngs: list[np.random.RandomState],
+        *,
+        previous: Solution | None,
+        reports: list[Report],
+    ) -> list[Solution]:
+        return solve_together(
+            self, problem, focal_sets, rngs, previous=previous, reports=reports
+        )
 
     def _fitted_masses(self, X: Array, solution: Solution) -> Array:
         return solution.masses
