@@ -14,12 +14,11 @@ CONTRIBUTING = Path(__file__).parent.parent / "CONTRIBUTING.md"
 # From the lowest layer to the highest; CONTRIBUTING.md shows the same as a table.
 LAYERS = [
     {"exceptions", "_checks", "_files", "_html", "_progress", "_threads"},
-    {"_warnings"},
+    {"_archive", "_warnings"},
     {
         "belief",
         "optimize",
         "_coverage",
-        "_archive",
         "_neighbors",
         "constraints",
         "dissimilarity",

@@ -28,10 +28,14 @@ _PARAMETRIC = {"mahalanobis", "seuclidean"}
 _BLOCK_ENTRIES = 2**22
 
 
-def check_metric(metric: Any) -> None:
-    """Refuse what is neither callable nor a metric that needs no parameters."""
+def check_metric(metric: Any, *others: str) -> None:
+    """Refuse what is neither callable nor a metric that needs no parameters.
+
+    ``others`` are further names that the caller knows what to do about.
+    """
     if not callable(metric):
-        check_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - _PARAMETRIC))
+        known = {*VALID_METRICS["brute"], *others} - _PARAMETRIC
+        check_choice("metric", metric, sorted(known))
 
 
 def batches(n_rows: int, n_columns: int) -> Iterator[Indices]:
@@ -67,6 +71,11 @@ class NeighborSearch:
     ) -> None:
         self._search = None
         self._is_rough = False
+        # A metric with blocks of its own, such as Gower's, is no function of pairs.
+        self._blocks = getattr(metric, "between", None)
+        if self._blocks is not None:
+            self._X = X
+            return
         if X is None or metric == "precomputed":
             return
         algorithm = "brute"
@@ -86,6 +95,8 @@ class NeighborSearch:
         With precomputed dissimilarities, the points are their dissimilarities to all
         objects.
         """
+        if self._blocks is not None:
+            return self._query_blocks(points, n_neighbors)
         if self._search is None:
             return _smallest(points, n_neighbors)
         centered = points - self._origin if self._is_rough else points
@@ -94,11 +105,24 @@ class NeighborSearch:
         with np.errstate(over="ignore", invalid="ignore"):
             lengths, found = self._search.kneighbors(centered, n_neighbors)
             if self._is_rough:
+                assert self._X is not None
                 squares = sum(
                     (point[:, None] - x[found]) ** 2
                     for point, x in zip(points.T, self._X.T, strict=True)
                 )
                 lengths = np.sqrt(squares)
+        return found, lengths
+
+    def _query_blocks(self, points: Array, n_neighbors: int) -> tuple[Indices, Array]:
+        """All objects compared, some points at a time."""
+        assert self._blocks is not None
+        assert self._X is not None
+        found = np.empty((len(points), n_neighbors), dtype=np.intp)
+        lengths = np.empty((len(points), n_neighbors))
+        for rows in batches(len(points), len(self._X)):
+            # A copy, lest equal arrays count as the same objects.
+            block = self._blocks(points[rows], self._X)
+            found[rows], lengths[rows] = _smallest(block, n_neighbors)
         return found, lengths
 
 

@@ -7,13 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
 
 from credalis import _archive
 from credalis._checks import check_choice, check_exponent
+from credalis._novelty import METRIC
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._schema import (
-    METRIC,
     TransformerRule,
     check_points,
 )
@@ -32,7 +31,7 @@ from credalis.cluster._inputs._medoids import (
     settled_medoids,
 )
 from credalis.cluster._inputs._side_information import Transformer, placed
-from credalis.dissimilarity import check_dissimilarities
+from credalis.dissimilarity import check_dissimilarities, dissimilarities_between
 from credalis.objectives import (
     automatic_exponent,
     masses_from_costs,
@@ -328,5 +327,5 @@ def dissimilarities(X: Array, Y: Array, metric: Metric, *, squared: bool) -> Arr
     if isinstance(metric, str) and metric == "euclidean":
         # From differences, so that equal points are at 0.
         return cdist(X, Y, "sqeuclidean" if squared else "euclidean")
-    values = pairwise_distances(X, None if Y is X else Y, metric=metric)
+    values = dissimilarities_between(X, None if Y is X else Y, metric)
     return np.square(values, out=values) if squared else values
