@@ -44,6 +44,7 @@ OPTIONAL = {
     "pandas",
     "polars",
     "pyarrow",
+    "python_calamine",
     "torch",
     "onnx",
     "onnxruntime",

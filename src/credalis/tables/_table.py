@@ -48,13 +48,17 @@ class Table(ABC):
     name : str
         What the table is called in messages: its path, or "standard input".
     format : str
-        "csv", "parquet", "arrow", "npy" or "npz".
+        "csv", "excel", "parquet", "arrow", "npy" or "npz".
     schema : pyarrow.Schema
         Names and types of the columns.
     n_rows : int or None
         Number of rows, if the format tells it before all is read.
     is_repeatable : bool
         Whether `batches` can be asked for more than once; a pipe cannot be read again.
+    unnamed : tuple of str
+        Columns that the header leaves without a name.
+    notes : list of str
+        What was guessed about the file and should be told.
     """
 
     name: str
@@ -62,6 +66,8 @@ class Table(ABC):
     schema: "pa.Schema"
     n_rows: int | None = None
     is_repeatable: bool = True
+    unnamed: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
