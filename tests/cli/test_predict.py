@@ -70,9 +70,11 @@ def test_a_network_without_detector_says_so(run, csv):
 def test_missing_values_are_treated_as_in_the_fit_or_as_told(run, model):
     new = b"height,width\n10,2\n,2\n"
     command = ("predict", model, "-", "--json")
-    result = run(*command, stdin=new)
+    result = run(*command, "--missing", "error", stdin=new)
     assert result.code == 1
     assert "standard input, row 1: there is a missing value" in result.error
+    result = run(*command, stdin=new)
+    assert "1 cell is missing, the medians of the fit stand in" in result.err
     assert json.loads(run(*command, "--missing", "drop", stdin=new).out)["dropped"] == 1
     imputed = run(*command, "--missing", "impute", stdin=new)
     assert json.loads(imputed.out)["dropped"] == 0

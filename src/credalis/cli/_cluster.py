@@ -25,6 +25,8 @@ from credalis.cli._shared._methods import (
     check_side_information,
     finds_n_clusters,
     make_estimator,
+    takes_gower,
+    wants_gower,
 )
 from credalis.cli._shared._n_clusters import NumberOfClusters, choose_n_clusters
 from credalis.cli._shared._options import (
@@ -173,7 +175,17 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
             verbose=console.shows_progress,
         )
         _check_number(options["n_clusters"], estimator, options["method"])
-        table = load_data(data, table_options, console)
+        table = load_data(
+            data,
+            table_options,
+            console,
+            by=options["method"],
+            is_described=bool(options["report"]),
+            takes_gower=takes_gower(estimator),
+            wants_gower=wants_gower(estimator),
+        )
+        if table.metric is not None:
+            estimator.set_params(metric=table.metric)
         reasons = _fit(estimator, table, options, console)
         stop_if_asked()
         partition = estimator.partition_
@@ -344,6 +356,7 @@ def _facts(
         "loss": float(estimator.loss_),
         "iterations": int(estimator.n_iter_),
         "chosen": reasons,
+        "decisions": table.decisions,
     }
 
 

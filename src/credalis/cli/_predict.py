@@ -209,7 +209,7 @@ class _Scoring:
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Memberships of one piece after the other, counted on the way."""
         others = () if self._id_column is None else (self._id_column,)
-        n_unknown = 0
+        n_unknown = n_filled = 0
         pieces = self._model.predict_batches(
             self._table, others=others, missing=self._missing
         )
@@ -224,6 +224,7 @@ class _Scoring:
             if sets is not None:
                 self.tally.set_sizes += set_sizes(sets)
             n_unknown += features.n_unknown
+            n_filled += features.n_filled
             self.tally.add(partition, int((~features.is_kept).sum()))
             self._console.progress(f"{self.tally.n_rows} rows ")
         if self._console.shows_progress:
@@ -232,6 +233,12 @@ class _Scoring:
             self._console.warn(
                 f"{self._table.name}: {n_unknown} cells hold a category that the model "
                 "has not seen; they count as none of its categories"
+            )
+        if n_filled and self._missing is None:
+            are = "1 cell is" if n_filled == 1 else f"{n_filled} cells are"
+            self._console.note(
+                f"{self._table.name}: {are} missing, the medians of the fit stand in "
+                "(--missing drop leaves the rows empty)"
             )
         if not self.tally.n_rows:
             raise ValueError(f"{self._table.name} has a header but no rows")

@@ -5,7 +5,7 @@ that φ(δ0) = 0.95. The classes here give the similarities 1 - δ* = exp(-γ d�
 any block of pairs without ever holding those of all pairs.
 """
 
-from credalis.dissimilarity._gower import Gower, gower_distances
+from credalis.dissimilarity._gower import Gower, extent_of, gower_distances
 from credalis.dissimilarity._similarities import (
     MAX_STORED,
     TARGET_AT_SCALE,
@@ -35,6 +35,7 @@ __all__ = [
     "check_dissimilarities",
     "decay_rate",
     "dissimilarities_between",
+    "extent_of",
     "gower_distances",
     "sample_pairs",
     "transform",

@@ -259,7 +259,7 @@ class Gower(_archive.SavedFields):
     @classmethod
     def of_numbers(cls, X: Array, scaling: str = "range") -> Gower:
         """All columns of a matrix are numbers, of the range that they have there."""
-        low, high = _extent(X, scaling)
+        low, high = extent_of(X, scaling)
         n_features = X.shape[1]
         return cls(
             n_features,
@@ -356,7 +356,7 @@ def _placed(X: Array, low: Array, high: Array) -> Array:
     return np.divide(inside, room, out=np.zeros_like(inside), where=room > 0)
 
 
-def _extent(X: Array, scaling: str) -> tuple[Array, Array]:
+def extent_of(X: Array, scaling: str) -> tuple[Array, Array]:
     """Where the known values of each column begin and end; 0 if there are none."""
     check_choice("scaling", scaling, SCALINGS)
     low, high = np.zeros((2, X.shape[1]))
@@ -437,7 +437,7 @@ def gower_distances(
                 f"got {shown(weights)}"
             )
     both = rows if Y is None else np.concatenate([rows, others])
-    low, high = _extent(both[:, kinds["numbers"]], scaling)
+    low, high = extent_of(both[:, kinds["numbers"]], scaling)
     values = [np.unique(both[~np.isnan(both[:, j]), j]) for j in kinds["categorical"]]
     order = np.concatenate(list(kinds.values())).astype(np.intp)
     is_gappy = np.isnan(both).any(axis=0)[order]

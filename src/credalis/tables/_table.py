@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
@@ -140,6 +141,13 @@ def listed(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:_MAX_NAMES_SHOWN])
     n_hidden = len(names) - _MAX_NAMES_SHOWN
     return f"{shown} and {n_hidden} more" if n_hidden > 0 else shown
+
+
+def option(name: str, columns: Sequence[str]) -> str:
+    """An option with names of columns, as it can be pasted into a shell."""
+    if any("," in column for column in columns):
+        return " ".join(f"{name} {quote(column)}" for column in columns)
+    return f"{name} {quote(','.join(columns))}"
 
 
 def check_names(name: str, columns: Sequence[str], advice: str = "") -> list[str]:

@@ -6,6 +6,7 @@ fitted estimator.
 """
 
 from credalis.tabular._columns import Columns, choose_columns, read_columns
+from credalis.tabular._decisions import decide
 from credalis.tabular._memberships import FIELDS, membership_batch, membership_schema
 from credalis.tabular._model import TabularModel
 from credalis.tabular._preparation import (
@@ -13,20 +14,28 @@ from credalis.tabular._preparation import (
     SCALINGS,
     Preparation,
     Prepared,
+    missing_counts,
     prepare,
 )
+from credalis.tabular._readings import PARTS, as_floats
+from credalis.tabular._transformer import TablePreparation
 
 __all__ = [
     "FIELDS",
     "MISSING",
+    "PARTS",
     "SCALINGS",
     "Columns",
     "Preparation",
     "Prepared",
+    "TablePreparation",
     "TabularModel",
+    "as_floats",
     "choose_columns",
+    "decide",
     "membership_batch",
     "membership_schema",
+    "missing_counts",
     "prepare",
     "read_columns",
 ]

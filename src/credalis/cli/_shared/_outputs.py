@@ -80,6 +80,7 @@ def write_report(
     is_precomputed: bool,
     clear_level: float,
     coverage: float | None = None,
+    cluster_names: Sequence[str] | None = None,
 ) -> None:
     """The page about a result, with the table in its own units."""
     from credalis import report
@@ -95,6 +96,9 @@ def write_report(
             command=command,
             clear_level=clear_level,
             coverage=coverage,
+            described=() if is_precomputed else data.described,
+            cluster_names=cluster_names,
+            notes=data.decisions,
         )
 
 
