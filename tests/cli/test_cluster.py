@@ -294,9 +294,13 @@ class TestSideInformation:
         assert result.code == 0, result.err
         assert "labels become clusters: small is 0, tall is 1" in result.err
         assert "cannot.csv: the first line is taken as a header" in result.err
-        label = memberships("m.csv")["label"]
-        assert label[0] == 1
-        assert label[1] == 0
+        assert "clusters by their labels: 0 is small, 1 is tall" in result.out
+        table = memberships("m.csv")
+        assert {"pl {small}", "pl {tall}", "m {small,tall}"} <= table.keys()
+        assert set(table["set"]) <= {"{small}", "{tall}", "{small,tall}", "∅"}
+        label = table["label"]
+        assert label[0] == "tall"
+        assert label[1] == "small"
 
     def test_rows_without_identifiers_are_numbered_from_zero(self, run, csv, tmp_path):
         (tmp_path / "must.csv").write_text("0,2\n0,60\n")
@@ -486,9 +490,7 @@ class TestWrongUse:
             in result.err
         )
         result = run("cluster", "t.csv", "-c", "2", "-m", "ECM")
-        assert (
-            "'n' left out: numbers the rows (--id n keeps it" in result.err
-        )
+        assert "'n' left out: numbers the rows (--id n keeps it" in result.err
         assert "'k' left out: one value everywhere" in result.err
 
     def test_warnings_of_the_method_are_lines(self, run, csv):

@@ -53,8 +53,8 @@ from credalis.cli._shared._outputs import (
     write_memberships,
     write_report,
 )
-from credalis.cli._shared._side_information import read_side_information
-from credalis.cli._shared._tally import Tally
+from credalis.cli._shared._side_information import full_names, read_side_information
+from credalis.cli._shared._tally import Tally, named_line
 from credalis.cluster import BaseCredalClusterer, named_estimators
 from credalis.partition import CLEAR_LEVEL, CredalPartition
 from credalis.partition._presentation import set_sizes
@@ -186,14 +186,18 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
         )
         if table.metric is not None:
             estimator.set_params(metric=table.metric)
-        reasons = _fit(estimator, table, options, console)
+        reasons, called = _fit(estimator, table, options, console)
         stop_if_asked()
         partition = estimator.partition_
         if keeps_rows_out(options):
             partition = estimator.predict_partition(table.X)
         coverage = saved_coverage(estimator, options["coverage"])
+        names = full_names(called, partition.n_clusters)
         facts = _facts(estimator, partition, table, data, reasons, clear_level)
         text, sets = partition.summary(clear_level=clear_level), None
+        if names is not None:
+            facts["cluster_names"] = names
+            text += "\n" + named_line(names)
         if coverage is not None:
             sets = coverage.sets(partition)
             sizes = set_sizes(sets)
@@ -208,6 +212,7 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
                 clear_level,
                 sets,
                 csv_safe=is_csv_safe(options["csv_safe"], options["output"]),
+                cluster_names=names,
             )
         if options["model"]:
             model = TabularModel(table.prepared.preparation, estimator, facts)
@@ -223,6 +228,7 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
                 is_precomputed=table_options.precomputed,
                 clear_level=clear_level,
                 coverage=options["coverage"],
+                cluster_names=names,
             )
     _show(console, text, facts, options, time.perf_counter() - start)
 
@@ -273,10 +279,10 @@ def _fit(
     table: Data,
     options: dict[str, Any],
     console: Console,
-) -> dict[str, Any]:
-    """Fit; what decided on the number of clusters, if it was chosen."""
+) -> tuple[dict[str, Any], list[str]]:
+    """Fit; what decided on the number of clusters, and what the first are called."""
     wanted = options["n_clusters"]
-    given = read_side_information(
+    given, called = read_side_information(
         table,
         console,
         labels=options["labels"],
@@ -316,13 +322,13 @@ def _fit(
         estimator.set_params(n_clusters=wanted)
     if keeps_rows_out(options):
         fit_in_part(estimator, table, options, console)
-        return reasons
+        return reasons, called
     estimator.fit(table.X, **given)
     if options["coverage"] is not None:
         stop_if_asked()
         console.note("fitting models to data drawn from mixtures, for --coverage")
         estimator.calibrate(table.X, "model")
-    return reasons
+    return reasons, called
 
 
 def _about(

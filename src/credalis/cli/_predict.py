@@ -32,7 +32,7 @@ from credalis.cli._shared._options import (
     quiet_option,
 )
 from credalis.cli._shared._outputs import check_outputs
-from credalis.cli._shared._tally import Tally
+from credalis.cli._shared._tally import Tally, named_line
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.partition import CLEAR_LEVEL
@@ -121,6 +121,8 @@ def predict(model: str, data: str, **options: Any) -> None:
         scoring.write(output, fields, options["csv_safe"])
     stop_if_asked()
     text = scoring.tally.text()
+    if scorer.facts.get("cluster_names"):
+        text += "\n" + named_line(scorer.facts["cluster_names"])
     facts = scoring.tally.to_dict()
     if coverage is not None:
         sizes = scoring.tally.set_sizes
@@ -174,6 +176,7 @@ class _Scoring:
         self._missing = missing
         self._coverage = coverage
         self._console = console
+        self._names: list[str] | None = model.facts.get("cluster_names")
 
     def write(
         self, output: str | None, fields: list[str], csv_safe: bool | None
@@ -195,6 +198,7 @@ class _Scoring:
             key,
             fields,
             has_coverage=self._coverage is not None,
+            cluster_names=self._names,
         )
         if output is None:
             for _ in self._batches(schema):
@@ -219,7 +223,13 @@ class _Scoring:
             keys = batch.column(self._id_column) if others else rows
             sets = None if self._coverage is None else self._coverage.sets(partition)
             yield membership_batch(
-                schema, partition, keys, features.is_kept, self.tally.clear_level, sets
+                schema,
+                partition,
+                keys,
+                features.is_kept,
+                self.tally.clear_level,
+                sets,
+                self._names,
             )
             if sets is not None:
                 self.tally.set_sizes += set_sizes(sets)

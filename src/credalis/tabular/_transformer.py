@@ -1,12 +1,12 @@
 """TablePreparation: the preparation of a table as a transformer of scikit-learn."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis._checks import check_choice
 from credalis.dissimilarity import Gower
@@ -14,6 +14,9 @@ from credalis.tabular._decisions import decide
 from credalis.tabular._frames import FrameTable, as_arrow
 from credalis.tabular._preparation import SCALINGS, Preparation, prepare
 from credalis.tabular._readings import PARTS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MISSING = ("pairwise", "impute", "error")
 
@@ -122,7 +125,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         check_choice("missing", self.missing, _MISSING)
         for part in self.date_parts:
             check_choice("date_parts", part, tuple(PARTS))
-        content = as_arrow(X)
+        content = self._content(X, reset=True)
         columns, self.decisions_ = decide(
             FrameTable(content),
             self.columns,
@@ -142,15 +145,32 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         metric = found.preparation.gower()
         assert metric is not None
         self.metric_ = metric
-        self.n_features_in_ = content.num_columns
-        if not isinstance(X, np.ndarray):
-            self.feature_names_in_ = np.array(content.schema.names, dtype=object)
         return self
+
+    def _content(self, X: Any, *, reset: bool) -> "pa.Table":
+        """The columns of a frame or of an array; a fit remembers their number."""
+        is_frame = hasattr(X, "columns") or isinstance(X, dict)
+        if not is_frame:
+            # An array has to be what scikit-learn says it has to be.
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=None,
+                ensure_all_finite="allow-nan" if self.missing != "error" else True,
+            )
+            return as_arrow(X)
+        content = as_arrow(X)
+        if reset:
+            self.n_features_in_ = content.num_columns
+            names = content.schema.names
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return content
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The matrix of a table, one row for each of its rows."""
         check_is_fitted(self)
-        content = as_arrow(X)
+        content = self._content(X, reset=False)
         preparation = self.preparation_
         preparation.check_table("X", content.schema.names)
         # No row is left out of a matrix, not even one without any cell.
