@@ -238,8 +238,8 @@ class TestMissingValues:
     def test_a_method_that_needs_every_cell_gets_medians(self, run, gappy):
         result = run(*gappy, "-o", "m.csv", "--json")
         assert (
-            "ECM needs every cell: medians and the most frequent categories stand in "
-            "for missing cells: 'a' 2, 'b' 1" in result.err
+            "ECM needs every cell: medians stand in for missing numbers, no category "
+            "for missing words: 'a' 2, 'b' 1" in result.err
         )
         assert None not in memberships("m.csv")["label"]
         assert len(json.loads(result.out)["decisions"]) == 3

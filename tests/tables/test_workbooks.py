@@ -23,7 +23,7 @@ ROWS = [
 @pytest.fixture
 def workbook(tmp_path):
     path = tmp_path / "book.xlsx"
-    write_xlsx(path, Empty=[], Data=ROWS, Other=[["a", "b"], [1, 2]])
+    write_xlsx(path, Empty=[["a remark"]], Data=ROWS, Other=[["a", "b"], [1, 2]])
     return path
 
 
@@ -40,7 +40,7 @@ def test_cells_keep_their_types(workbook):
     assert table.n_rows == 3
 
 
-def test_the_first_sheet_with_cells_is_read_and_told(workbook):
+def test_the_first_sheet_with_rows_is_read_and_told(workbook):
     assert open_table(workbook).notes == [
         "sheet 'Data' of 'Empty', 'Data', 'Other' is read (--sheet names another)"
     ]

@@ -22,6 +22,7 @@ from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import (
     DEFAULT,
     DEFAULT_OF_DISSIMILARITIES,
+    DEFAULT_OF_MIXED,
     check_side_information,
     finds_n_clusters,
     make_estimator,
@@ -79,6 +80,10 @@ _output_options = together(
         "--report", type=PATH, help="Where to write an HTML page about the result."
     ),
 )
+# What the method for rows with categories or gaps has no use for: with one of these,
+# the usual one is taken, on encoded columns.
+_FOR_THE_DEFAULT = ("parameters", "labels", "coverage", "precomputed")
+
 _side_options = together(
     click.option(
         "--labels",
@@ -160,8 +165,10 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
     )
     fields = checked_fields(options["fields"])
     clear_level = options["clear_level"] or CLEAR_LEVEL
-    if options["method"] is None:
+    is_open = options["method"] is None
+    if is_open:
         options["method"] = _default_method(options["precomputed"], console)
+    is_open = is_open and not any(options[name] for name in _FOR_THE_DEFAULT)
     _check_options(data, options)
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
@@ -181,10 +188,25 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
             console,
             by=options["method"],
             is_described=bool(options["report"]),
-            takes_gower=takes_gower(estimator),
+            takes_gower=is_open or takes_gower(estimator),
             wants_gower=wants_gower(estimator),
         )
         if table.metric is not None:
+            if is_open:
+                options["method"] = DEFAULT_OF_MIXED
+                estimator = make_estimator(
+                    DEFAULT_OF_MIXED,
+                    (),
+                    precomputed=False,
+                    outlier_rate=options["outlier_rate"],
+                    seed=options["seed"],
+                    n_jobs=options["n_jobs"],
+                    verbose=console.shows_progress,
+                )
+                console.note(
+                    f"- {DEFAULT_OF_MIXED} clusters them: it takes any dissimilarity, "
+                    f"which {DEFAULT} does not (-m names another method)"
+                )
             estimator.set_params(metric=table.metric)
         reasons, called = _fit(estimator, table, options, console)
         stop_if_asked()

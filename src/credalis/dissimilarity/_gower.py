@@ -18,7 +18,7 @@ dissimilarities of a block of pairs cost about as much as Euclidean distances.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -44,6 +44,11 @@ _ROBUST_TAIL = 0.05
 
 # Entries of a block of pairs; what is needed meanwhile is a few times as much.
 _BLOCK_ENTRIES = 2**20
+
+# Balanced weights: rows that mean ways round are taken of, and the least share of pairs
+# that categories are taken to differ in.
+_SAMPLE_ROWS = 1000
+_LEAST_DIFFERENCE = 0.1
 
 # Sums of weights that are no whole numbers round; a dissimilarity below this is 0.
 _ROUNDING = 1e-13
@@ -293,17 +298,48 @@ class Gower(_archive.SavedFields):
                 f"about, got {X.shape[1]}"
             )
         cosines, sines = X[:, self.cyclic], X[:, self.cyclic + 1]
-        is_known = np.ones((len(X), len(self.gaps)), dtype=bool)
-        has_gaps = self.gaps >= 0
-        is_known[:, has_gaps] = X[:, self.gaps[has_gaps]] < 0.5
         return GowerPoints.of(
             _placed(X[:, self.numbers], self.low, self.high),
             np.arctan2(sines, cosines) / (2 * np.pi) % 1.0,
             [X[:, list(places)] for places in self.categories],
-            is_known,
+            self._known(X),
             self.weights,
-            has_gaps,
+            self.gaps >= 0,
         )
+
+    def balanced(self, X: Array) -> Gower:
+        """The same with weights by which all columns add alike, on average over pairs.
+
+        A category differs in most pairs, a number by a fifth of its range: with equal
+        weights, categories outvote numbers. No category counts more than ten times as
+        much as one that differs in every pair, however rarely it differs.
+        """
+        points = replace(self, weights=np.ones(len(self.weights))).points(X)
+        has_number, has_turn, has_category = np.split(
+            self._known(X),
+            np.cumsum([len(self.numbers), len(self.cyclic)]),
+            axis=1,
+        )
+        means = [
+            _mean_difference(values[known])
+            for values, known in zip(points.positions.T, has_number.T, strict=True)
+        ]
+        means += [
+            _mean_way_round(values[known])
+            for values, known in zip(points.turns.T, has_turn.T, strict=True)
+        ]
+        for places, known in zip(self.categories, has_category.T, strict=True):
+            shares = X[np.ix_(known, list(places))].mean(axis=0) if known.any() else 0.0
+            means.append(max(1.0 - float(np.square(shares).sum()), _LEAST_DIFFERENCE))
+        weights = 1.0 / np.array([mean if mean > 0 else 1.0 for mean in means])
+        return replace(self, weights=weights / weights.mean())
+
+    def _known(self, X: Array) -> NDArray[np.bool_]:
+        """Which cells of each column are known, (n_rows, n_columns)."""
+        is_known = np.ones((len(X), len(self.gaps)), dtype=bool)
+        has_gaps = self.gaps >= 0
+        is_known[:, has_gaps] = X[:, self.gaps[has_gaps]] < 0.5
+        return is_known
 
     def between(self, X: Array, Y: Array | None = None) -> Array:
         """Dissimilarities of the rows of X and Y, or of X, (n_X, n_Y).
@@ -346,6 +382,21 @@ def _check_layout(owner: str, entries: _archive.Entries) -> None:
 
 
 _archive.register(Gower)
+
+
+def _mean_difference(values: Array) -> float:
+    """Mean |x_i - x_j| over all pairs, from the order of the values."""
+    n = len(values)
+    if n < 2:
+        return 0.0
+    factors = 2.0 * np.arange(n) - (n - 1)
+    return float(2.0 * (factors * np.sort(values)).sum() / n**2)
+
+
+def _mean_way_round(turns: Array) -> float:
+    """Mean way round over the pairs of some rows."""
+    some = turns[:: 1 + len(turns) // _SAMPLE_ROWS]
+    return float(_ways_round(some[:, None], some).mean()) if len(some) else 0.0
 
 
 def _placed(X: Array, low: Array, high: Array) -> Array:

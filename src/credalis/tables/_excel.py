@@ -38,7 +38,7 @@ class ExcelTable(Table):
     stream : binary file
         The bytes of the workbook, from the beginning.
     sheet : str or int or None
-        Name of the sheet, or its number from 1 on; None: the first that holds cells.
+        Name of the sheet, or its number from 1 on; None: the first with several rows.
     header : bool or None
         Whether its first row holds names; None: if no cell of it is a number.
     text_columns, missing_values : sequence of str
@@ -117,7 +117,8 @@ def _sheet_rows(
         for name in _wanted(table, names, sheet):
             found = workbook.get_sheet_by_name(name).to_python(skip_empty_area=True)
             rows = _cells(found)
-            if rows:
+            # A single row is a heading, or a remark.
+            if len(rows) > 1:
                 break
     except calamine.CalamineError as error:
         raise ValueError(f"{table} cannot be read: {error}") from error
@@ -146,7 +147,7 @@ def _check_size(table: str, stream: BinaryIO) -> None:
 
 
 def _wanted(name: str, sheets: list[str], sheet: str | int | None) -> list[str]:
-    """Names of the sheets that will do, the first with cells is taken."""
+    """Names of the sheets that will do, the first with several rows is taken."""
     if sheet is None:
         return sheets
     if str(sheet) in sheets:

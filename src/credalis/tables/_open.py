@@ -63,7 +63,7 @@ def open_table(
         else cp1252.
     sheet : str or int, default=None
         Sheet of a workbook: its name, or its number from 1 on; by default the first
-        one that holds cells.
+        one with several rows.
     text_columns : sequence of str, default=()
         Columns of a text file that are not parsed: identifiers keep their zeros.
     missing_values : sequence of str, default=()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # A category has so many rows on average; fewer, and the texts name the rows.
-_LEAST_ROWS = 2.0
+_LEAST_ROWS = 3.0
 
 # How columns that identify rows are called, if their numbers never repeat.
 _IDENTIFIER = re.compile(r"(^|[\W_])(id|key|uuid|guid|nr|no)$|[a-z](Id|ID|Key|Nr|No)$")
@@ -342,6 +342,8 @@ def _uselessness_of_text(
     if len(counts) == 1:
         return "one value everywhere"
     if len(counts) == n_known and n_known > 2:
+        if column.null_count:
+            return "no two cells are alike"
         return f"identifies the rows ({option('--id', [name])} keeps it in the output)"
     if len(counts) > MAX_CATEGORIES:
         return f"{len(counts)} different texts, at most {MAX_CATEGORIES} are categories"

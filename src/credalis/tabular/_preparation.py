@@ -1,7 +1,7 @@
 """How the columns of a table become the numbers that an estimator sees."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SCALINGS = ("standard", "robust", "none")
 MISSING = ("error", "drop", "impute", "pairwise")
 METRICS = ("euclidean", "gower")
+WEIGHTS = ("balanced", "equal")
 
 
 def _check_columns(owner: str, entries: _archive.Entries) -> None:
@@ -40,6 +41,12 @@ def _check_columns(owner: str, entries: _archive.Entries) -> None:
     extent = entries.get("extent")
     if extent is not None and (extent[0] > extent[1]).any():
         raise ValueError(f"{owner}.extent must hold no low above its high")
+    weights = entries.get("weights")
+    if weights is not None and len(weights) != len(known):
+        raise ValueError(
+            f"{owner}.weights must have an entry for each of {len(known)} columns, got "
+            f"{len(weights)}"
+        )
     if entries.get("metric") == "gower" and extent is None:
         raise ValueError(f"{owner}.extent must not be None with the metric of Gower")
 
@@ -75,6 +82,8 @@ class Preparation(_archive.SavedFields):
         As in `prepare`.
     extent : array of shape (2, n_numeric) or None
         Where each column of numbers begins and ends, for the metric of Gower.
+    weights : array of shape (n_attributes,) or None
+        How much each column counts in it; None: all alike.
     """
 
     numeric: tuple[str, ...]
@@ -89,6 +98,7 @@ class Preparation(_archive.SavedFields):
     gappy: tuple[str, ...] = ()
     metric: str = "euclidean"
     extent: NDArray[np.float64] | None = None
+    weights: NDArray[np.float64] | None = None
 
     _schema: ClassVar[_archive.Rule] = _archive.Fields(
         {
@@ -108,6 +118,9 @@ class Preparation(_archive.SavedFields):
             "metric": _archive.Choice(*METRICS),
             "extent": _archive.OneOf(
                 _archive.Nothing(), _archive.Array("f", (2, "n_numeric"))
+            ),
+            "weights": _archive.OneOf(
+                _archive.Nothing(), _archive.Array("f", (None,), above=0)
             ),
         },
         relations=(_check_columns,),
@@ -164,7 +177,9 @@ class Preparation(_archive.SavedFields):
             cyclic=np.arange(n_numbers, n_numbers + n_circles, 2),
             categories=tuple(categories),
             gaps=np.array([places.get(name, -1) for name in self.attributes]),
-            weights=np.ones(len(self.attributes)),
+            weights=np.ones(len(self.attributes))
+            if self.weights is None
+            else self.weights,
         )
 
     def check_table(self, name: str, columns: Sequence[str]) -> None:
@@ -340,6 +355,7 @@ def prepare(
     scaling: str = "standard",
     missing: str = "error",
     metric: str = "euclidean",
+    weights: str = "balanced",
     name: str = "the table",
 ) -> Prepared:
     """Learn the preparation of columns and apply it.
@@ -355,15 +371,20 @@ def prepare(
     missing : {"error", "drop", "impute", "pairwise"}, default="error"
         What becomes of rows with missing values: a ValueError, left out, or filled in
         with the median or the most frequent category. "pairwise": with indicators, by
-        which Gower's dissimilarity leaves a column out of a pair.
+        which Gower's dissimilarity leaves a column out of a pair; for Euclidean
+        distances, with the median or with no category at all.
     metric : {"euclidean", "gower"}, default="euclidean"
         Whether Gower's dissimilarity will be asked for.
+    weights : {"balanced", "equal"}, default="balanced"
+        Whether its columns count so that all add alike, on average over pairs of rows,
+        or all with the same weight.
     name : str
         What the table is called in messages.
     """
     check_choice("scaling", scaling, SCALINGS)
     check_choice("missing", missing, MISSING)
     check_choice("metric", metric, METRICS)
+    check_choice("weights", weights, WEIGHTS)
     numbers = columns.numbers
     check_finite_columns(numbers, columns.numeric, name)
     check_finite_columns(columns.cycles, columns.cyclic, name)
@@ -390,7 +411,7 @@ def prepare(
         fill=np.nanmedian(used, axis=0) if used.size else np.zeros(used.shape[1]),
         fill_categories=frequent,
         plan=columns.plan,
-        gappy=tuple(n_missing) if missing == "pairwise" else (),
+        gappy=tuple(n_missing) if (missing, metric) == ("pairwise", "gower") else (),
         metric=metric,
         extent=None
         if metric == "euclidean"
@@ -398,6 +419,10 @@ def prepare(
     )
     notes += constant_columns(used, columns.numeric)
     features = preparation.encode(numbers.copy(), cycles, texts, name=name)
+    gower = preparation.gower()
+    if gower is not None and weights == "balanced":
+        balanced = gower.balanced(features.X).weights
+        preparation = replace(preparation, weights=balanced)
     return Prepared(preparation, features.X, features.is_kept, n_missing, notes)
 
 

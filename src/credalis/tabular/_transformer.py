@@ -39,6 +39,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         What becomes of missing cells. "pairwise": ``metric_`` leaves the column out of
         pairs with such a cell; in the matrix, a median and an indicator stand for it.
         "impute": a median or the most frequent category. "error": a ValueError.
+    weights : {"balanced", "equal"}, default="balanced"
+        How much columns count in ``metric_``: so that all add alike, on average over
+        pairs of rows, or all with the same weight, by which categories outvote numbers.
     columns : sequence of str, default=None
         The columns that count; None: all that look as if they could.
     exclude : sequence of str, default=()
@@ -93,6 +96,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         *,
         scaling: str = "standard",
         missing: str = "pairwise",
+        weights: str = "balanced",
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] = (),
         date_parts: Sequence[str] = ("days",),
@@ -101,6 +105,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     ) -> None:
         self.scaling = scaling
         self.missing = missing
+        self.weights = weights
         self.columns = columns
         self.exclude = exclude
         self.date_parts = date_parts
@@ -139,6 +144,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             scaling=self.scaling,
             missing=self.missing,
             metric="gower",
+            weights=self.weights,
             name="X",
         )
         self.preparation_ = found.preparation
@@ -149,7 +155,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _content(self, X: Any, *, reset: bool) -> "pa.Table":
         """The columns of a frame or of an array; a fit remembers their number."""
-        is_frame = hasattr(X, "columns") or isinstance(X, dict)
+        is_frame = hasattr(X, "columns") or type(X) is dict
         if not is_frame:
             # An array has to be what scikit-learn says it has to be.
             X = validate_data(

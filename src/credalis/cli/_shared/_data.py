@@ -310,17 +310,16 @@ def _treatment(
             )
         decisions.append(
             "rows are compared by Gower's dissimilarity: the mean over the columns of "
-            "the difference as a share of the range, or of 0 or 1"
+            "the difference as a share of the range, or of 0 or 1, weighted so that "
+            "all columns add alike"
         )
         return missing, "gower"
-    if missing == "pairwise":
-        missing = "impute"
-        if gaps:
-            why = f"{by} needs every cell" if not takes_gower else "with --one-hot"
-            decisions.append(
-                f"{why}: medians and the most frequent categories stand in for missing "
-                f"cells: {counted(gaps)} (--missing drop leaves the rows out)"
-            )
+    if missing == "pairwise" and gaps:
+        why = f"{by} needs every cell" if not takes_gower else "with --one-hot"
+        decisions.append(
+            f"{why}: medians stand in for missing numbers, no category for missing "
+            f"words: {counted(gaps)} (--missing drop leaves the rows out)"
+        )
     if columns.texts and not options.one_hot:
         decisions.append(
             f"{by} takes Euclidean distances: each category has an indicator of 0 or 1"
@@ -389,7 +388,7 @@ def _note_what_was_read(
         f"{data.name}: {n_rows} rows, {len(names)} columns ({listed(names)}){how}"
     )
     for decision in data.decisions:
-        console.note(f"  {decision}")
+        console.note(f"- {decision}")
     if data.n_dropped and missing == "pairwise":
         console.note(f"{data.n_dropped} of {n_rows} rows left out: no cell is known")
     elif data.prepared.n_missing and options.missing == "drop":

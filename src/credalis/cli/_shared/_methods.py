@@ -13,6 +13,8 @@ from credalis.cluster import BaseCredalClusterer, named_estimators
 # the one of them that reads dissimilarities.
 DEFAULT = "Consensus"
 DEFAULT_OF_DISSIMILARITIES = "NNEVCLUS"
+# For rows with categories or gaps, by what was measured on such tables.
+DEFAULT_OF_MIXED = "EVCLUS"
 
 # Parameters that have an option of their own.
 _OPTIONS = {

@@ -151,7 +151,7 @@ file_options = together(
         "--sheet",
         metavar="NAME",
         help="Sheet of a workbook, by its name or its number from 1 on.  [default: the "
-        "first one that holds cells]",
+        "first one with several rows]",
     ),
     click.option(
         "--na",
