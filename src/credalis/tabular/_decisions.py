@@ -31,8 +31,10 @@ from credalis.tabular._readings import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# A category has so many rows on average; fewer, and the texts name the rows.
-_LEAST_ROWS = 3.0
+# A category has so many rows on average; fewer, and the texts name the rows. Of a few
+# different texts that is less sure.
+_LEAST_ROWS, _LEAST_ROWS_OF_FEW = 3.0, 2.0
+_FEW = 10
 
 # How columns that identify rows are called, if their numbers never repeat.
 _IDENTIFIER = re.compile(r"(^|[\W_])(id|key|uuid|guid|nr|no)$|[a-z](Id|ID|Key|Nr|No)$")
@@ -347,7 +349,8 @@ def _uselessness_of_text(
         return f"identifies the rows ({option('--id', [name])} keeps it in the output)"
     if len(counts) > MAX_CATEGORIES:
         return f"{len(counts)} different texts, at most {MAX_CATEGORIES} are categories"
-    if n_known < _LEAST_ROWS * len(counts):
+    least = _LEAST_ROWS_OF_FEW if len(counts) <= _FEW else _LEAST_ROWS
+    if n_known < least * len(counts):
         return f"{len(counts)} different texts in {n_known} rows are no categories"
     return None
 
