@@ -42,8 +42,10 @@ SCALINGS = ("range", "robust")
 # What "robust" cuts off at either end.
 _ROBUST_TAIL = 0.05
 
-# Entries of a block of pairs; what is needed meanwhile is a few times as much.
-_BLOCK_ENTRIES = 2**20
+# Entries of a block of pairs, few enough for the cache of a processor, and rows that
+# are made ready together.
+_BLOCK_ENTRIES = 2**16
+_READY_ROWS = 2**13
 
 # Balanced weights: rows that mean ways round are taken of, and the least share of pairs
 # that categories are taken to differ in.
@@ -141,6 +143,14 @@ class GowerPoints:
     def __len__(self) -> int:
         return len(self.positions)
 
+    def __getitem__(self, rows: slice) -> GowerPoints:
+        """Some of the rows."""
+        arrays = (
+            *(self.positions, self.turns, self.turn_weights, self.is_turned),
+            *(self.left, self.right, self.weights, self.known),
+        )
+        return GowerPoints(*(array[rows] for array in arrays), self.total)
+
 
 def _category_terms(
     categories: Sequence[Array], is_known: NDArray[np.bool_], weights: Array
@@ -193,14 +203,17 @@ def _ways_round(one: Array, other: Array) -> Array:
 
 def _divided(sums: Array, totals: Array) -> Array:
     """Sums by totals, 1 where there is no total; the sums are overwritten."""
-    is_void = totals <= 0
-    np.divide(sums, totals, out=sums, where=~is_void)
-    sums[is_void] = 1.0
+    if totals.min(initial=1.0) > 0:
+        sums /= totals
+    else:
+        is_void = totals <= 0
+        np.divide(sums, totals, out=sums, where=~is_void)
+        sums[is_void] = 1.0
     return _without_rounding(sums)
 
 
 def _without_rounding(values: Array) -> Array:
-    values[values < _ROUNDING] = 0.0
+    values *= values >= _ROUNDING
     return values
 
 
@@ -354,7 +367,7 @@ class Gower(_archive.SavedFields):
     def pairs(self, X: Array, Y: Array) -> Array:
         """Dissimilarities of row k of X and row k of Y, (n,)."""
         values = np.empty(len(X))
-        n_rows = max(1, _BLOCK_ENTRIES // self.n_features)
+        n_rows = _READY_ROWS
         for start in range(0, len(X), n_rows):
             part = slice(start, start + n_rows)
             values[part] = gower_pairs(self.points(X[part]), self.points(Y[part]))
@@ -520,9 +533,11 @@ def in_blocks(
     values = np.empty((len(rows), len(others)))
     n_rows = max(1, _BLOCK_ENTRIES // max(1, len(others)))
     columns = points(others)
-    for start in range(0, len(rows), n_rows):
-        part = slice(start, start + n_rows)
-        values[part] = gower_block(points(rows[part]), columns)
+    for first in range(0, len(rows), _READY_ROWS):
+        ready = points(rows[first : first + _READY_ROWS])
+        for start in range(0, len(ready), n_rows):
+            block = gower_block(ready[start : start + n_rows], columns)
+            values[first + start : first + start + len(block)] = block
     return values
 
 
