@@ -145,11 +145,17 @@ class GowerPoints:
 
     def __getitem__(self, rows: slice) -> GowerPoints:
         """Some of the rows."""
-        arrays = (
-            *(self.positions, self.turns, self.turn_weights, self.is_turned),
-            *(self.left, self.right, self.weights, self.known),
+        return GowerPoints(
+            self.positions[rows],
+            self.turns[rows],
+            self.turn_weights[rows],
+            self.is_turned[rows],
+            self.left[rows],
+            self.right[rows],
+            self.weights[rows],
+            self.known[rows],
+            self.total,
         )
-        return GowerPoints(*(array[rows] for array in arrays), self.total)
 
 
 def _category_terms(
