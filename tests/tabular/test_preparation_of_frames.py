@@ -187,6 +187,8 @@ def test_nothing_left_says_why():
         ({"missing": "drop"}, "missing must be one of"),
         ({"date_parts": ["minute"]}, "date_parts must be one of"),
         ({"orders": {"nothing": ["a", "b"]}}, "--order must be about columns"),
+        ({"orders": {"kind": ["a", "b"]}}, "all categories of 'kind', got 'a', 'b' w"),
+        ({"cyclic": {"when": 7}, "date_parts": ["month"]}, "--cyclic must be about"),
         ({"columns": ["width", "width"]}, "each column once"),
         ({"exclude": ["nothing"]}, "X has no column 'nothing'"),
     ],

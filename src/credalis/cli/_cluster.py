@@ -237,7 +237,9 @@ def cluster(context: click.Context, data: str, **options: Any) -> None:
                 cluster_names=names,
             )
         if options["model"]:
-            model = TabularModel(table.prepared.preparation, estimator, facts)
+            # What was guessed about the file may quote a line of it.
+            about = {**facts, "decisions": table.columns.decisions}
+            model = TabularModel(table.prepared.preparation, estimator, about)
             with naming_errors(options["model"]):
                 model.save(options["model"])
         if options["report"]:

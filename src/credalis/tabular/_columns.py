@@ -155,6 +155,11 @@ class Columns:
         return tuple(self.plan.cyclic)
 
     @property
+    def decisions(self) -> list[str]:
+        """What was decided about the columns, a line each."""
+        return self.plan.decisions
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of all attributes."""
         return (*self.numeric, *self.cyclic, *self.texts)

@@ -7,6 +7,7 @@ amounts and shares are numbers.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from credalis.tabular._columns import (
 from credalis.tabular._readings import (
     PARTS,
     PERIODS,
+    as_strings,
     in_words,
     reading_of,
     signs_of_missing,
@@ -182,7 +184,8 @@ def settled(
             f"{name!r} {len(_counts(values))}" for name, values in kept.texts.items()
         )
         lines.append(f"categories count, equal or not: {n_values}")
-    return kept, lines
+    plan = replace(kept.plan, decisions=lines)
+    return replace(kept, plan=plan), list(lines)
 
 
 class _Draft:
@@ -238,6 +241,7 @@ class _Draft:
         if reading == "rank":
             if name not in self._orders:
                 self._orders[name] = [str(v) for v in _dictionary(column)]
+            _check_order(name, column, self._orders[name])
             self.say(f"{name!r} is ordered: {' < '.join(self._orders[name])}")
         signs = signs_of_missing(column, reading)
         if signs:
@@ -275,7 +279,7 @@ class _Draft:
 
     def done(self) -> Plan:
         """The plan."""
-        known = {*self._numeric, *self._sources.values()}
+        known = {*self._numeric}
         for option_name, given in (("cyclic", self._cyclic), ("order", self._orders)):
             strange = [name for name in given if name not in known]
             if strange:
@@ -299,6 +303,17 @@ def _dictionary(column: Any) -> list[Any]:
     """Categories of a column in their order."""
     chunks = getattr(column, "chunks", [column])
     return chunks[0].dictionary.to_pylist() if chunks else []
+
+
+def _check_order(name: str, column: Any, order: Sequence[str]) -> None:
+    """Refuse categories that an order does not name: they would be missing values."""
+    found = as_strings(column).unique().drop_null().to_pylist()
+    strange = sorted(set(found) - set(order))
+    if strange:
+        raise ValueError(
+            f"--order must name all categories of {name!r}, got {listed(order)} "
+            f"without {listed(strange)}"
+        )
 
 
 def _shown(names: Sequence[str]) -> str:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from credalis import _archive
 from credalis._checks import check_choice
 from credalis.dissimilarity import Gower, extent_of
-from credalis.tables import as_text
 from credalis.tables._table import as_array, listed, option
 from credalis.tabular._columns import MAX_CATEGORIES, Columns, Plan
+from credalis.tabular._readings import as_strings
 from credalis.tabular._scaling import check_finite_columns, constant_columns, scaling_of
 
 if TYPE_CHECKING:
@@ -436,17 +436,6 @@ def missing_counts(columns: Columns) -> dict[str, int]:
     return {
         name: count for name, count in zip(columns.names, counts, strict=True) if count
     }
-
-
-def as_strings(column: Any) -> Any:
-    """A column of categories as text; a missing one stays so."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_floating(column.type):
-        return pa.array(as_text(column), pa.string())
-    return column.cast(pa.string())
 
 
 def unknown_cells(

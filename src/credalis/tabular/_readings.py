@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis.tables import kind_of
+from credalis.tables import as_text, kind_of
 from credalis.tables._table import arrow, as_array
 
 if TYPE_CHECKING:
@@ -194,12 +194,22 @@ def as_floats(column: Any) -> NDArray[np.float64]:
     return np.array(as_array(column), dtype=np.float64)
 
 
+def as_strings(column: Any) -> Any:
+    """A column of categories as text; a missing one stays so."""
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        return pa.array(as_text(column), pa.string())
+    return column.cast(pa.string())
+
+
 def _ranks(column: Any, order: Sequence[str]) -> NDArray[np.float64]:
     """Places in an order, 0 to n - 1; a category that is not in it is missing."""
     import pyarrow.compute as pc
 
     pa = arrow()
-    places = pc.index_in(column.cast(pa.string()), pa.array(list(order), pa.string()))
+    places = pc.index_in(as_strings(column), pa.array(list(order), pa.string()))
     return as_floats(places)
 
 

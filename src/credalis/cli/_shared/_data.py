@@ -100,7 +100,7 @@ class Data:
     key : pyarrow.Field
         Name and type of what identifies a row in the output.
     decisions : list of str
-        What was decided about the table, a line each.
+        What was decided about the file and its columns, a line each.
     described : tuple of str
         Columns that do not count but describe the clusters.
     """
