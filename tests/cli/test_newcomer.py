@@ -212,6 +212,9 @@ def test_a_model_scores_the_next_export(run, tmp_path):
     assert run("predict", "m.credalis", "next.xlsx", "-o", "n.csv").code == 0
     before = open_table("m.csv").read().to_pydict()["label"]
     assert open_table("n.csv").read().to_pydict()["label"] == before[-10:]
+    shown = run("info", "m.credalis").out
+    assert "compared by   Gower's dissimilarity" in shown
+    assert "read as days since 1970-01-01" in shown
     model = credalis.load("m.credalis")
     assert model.facts["decisions"][0].startswith("'x0' left out")
 

@@ -17,7 +17,7 @@ from credalis.tabular._preparation import (
     missing_counts,
     prepare,
 )
-from credalis.tabular._readings import PARTS, as_floats
+from credalis.tabular._readings import PARTS, as_floats, in_words
 from credalis.tabular._transformer import TablePreparation
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "as_floats",
     "choose_columns",
     "decide",
+    "in_words",
     "membership_batch",
     "membership_schema",
     "missing_counts",
