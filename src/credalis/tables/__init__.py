@@ -8,11 +8,19 @@ with ``pip install "credalis[parquet]"``, and of workbooks by python-calamine, w
 """
 
 from credalis.tables._open import open_table
-from credalis.tables._table import Table, as_matrix, as_text, kind_of, reading
+from credalis.tables._table import (
+    Table,
+    as_floats,
+    as_matrix,
+    as_text,
+    kind_of,
+    reading,
+)
 from credalis.tables._write import output_format, write_table
 
 __all__ = [
     "Table",
+    "as_floats",
     "as_matrix",
     "as_text",
     "kind_of",

@@ -216,7 +216,12 @@ def as_matrix(
     names = batch.schema.names if columns is None else list(columns)
     matrix = np.empty((batch.num_rows, len(names)))
     for j, name in enumerate(names):
-        matrix[:, j] = _as_floats(batch.column(name), name)
+        column = batch.column(name)
+        if kind_of(column.type) != "number":
+            raise ValueError(
+                f"column {name!r} must hold numbers, but its type is {column.type}"
+            )
+        matrix[:, j] = as_floats(column)
     return matrix
 
 
@@ -232,12 +237,9 @@ def as_text(column: "pa.Array | pa.ChunkedArray") -> list[str | None]:
     return [None if value is None else str(value) for value in column.to_pylist()]
 
 
-def _as_floats(column: Any, name: str) -> NDArray[np.float64]:
+def as_floats(column: "pa.Array | pa.ChunkedArray") -> NDArray[np.float64]:
+    """A column of numbers or truth values as an array, NaN where one is missing."""
     pa = arrow()
-    if kind_of(column.type) != "number":
-        raise ValueError(
-            f"column {name!r} must hold numbers, but its type is {column.type}"
-        )
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_float16(column.type):

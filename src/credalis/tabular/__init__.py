@@ -17,7 +17,7 @@ from credalis.tabular._preparation import (
     missing_counts,
     prepare,
 )
-from credalis.tabular._readings import PARTS, as_floats, in_words
+from credalis.tabular._readings import PARTS, in_words
 from credalis.tabular._transformer import TablePreparation
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "Prepared",
     "TablePreparation",
     "TabularModel",
-    "as_floats",
     "choose_columns",
     "decide",
     "in_words",

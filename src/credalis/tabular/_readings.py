@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis.tables import as_text, kind_of
-from credalis.tables._table import arrow, as_array
+from credalis.tables._table import arrow, as_array, as_floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -180,18 +180,6 @@ def _check_type(column: Any, name: str, reading: str, *tests: str) -> None:
             f"column {name!r} must hold {in_words(reading)}, but its type is "
             f"{column.type}"
         )
-
-
-def as_floats(column: Any) -> NDArray[np.float64]:
-    """A column of numbers or truth values, NaN where one is missing."""
-    pa = arrow()
-    if pa.types.is_float16(column.type):
-        # Old versions of pyarrow have no cast of them.
-        return as_array(column).astype(np.float64)
-    if column.type != pa.float64():
-        # Whole numbers beyond 2^53 are rounded, as everywhere in floating point.
-        column = column.cast(pa.float64(), safe=False)
-    return np.array(as_array(column), dtype=np.float64)
 
 
 def as_strings(column: Any) -> Any:

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from credalis._checks import check_choice
 from credalis.cli._shared._console import Console
 from credalis.dissimilarity import Gower
-from credalis.tables import Table, as_text, kind_of, open_table
+from credalis.tables import Table, as_floats, as_text, kind_of, open_table
 from credalis.tables._table import listed, option
 from credalis.tabular import (
     PARTS,
     Columns,
     Prepared,
-    as_floats,
     choose_columns,
     decide,
     missing_counts,
