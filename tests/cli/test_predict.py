@@ -246,3 +246,27 @@ def test_rows_that_a_file_holds_are_told(run, csv):
     text = run("info", "m").out
     assert "rows kept     60 of the training data, for novelty" in text
     assert "rows kept     60 of the training data, for the masses of new rows" in text
+
+
+def test_labels_by_name_come_back_by_name(run, csv, tmp_path):
+    (tmp_path / "labels.csv").write_text("id,kind\nf000,tall\nf001,small\n")
+    options = (
+        "-c",
+        "2",
+        "--id",
+        "id",
+        "--exclude",
+        "colour,kind",
+        "--report",
+        "r.html",
+    )
+    command = ("cluster", csv, *options, "--labels", "labels.csv")
+    assert run(*command, "--model", "named.credalis", "-o", "m.csv").code == 0
+    result = run("predict", "named.credalis", csv, "-o", "p.csv")
+    assert "clusters by their labels: 0 is small, 1 is tall" in result.out
+    first, second = (open_table(name).read().to_pydict() for name in ("m.csv", "p.csv"))
+    assert set(second["label"]) == {"small", "tall"}
+    assert second["label"] == first["label"]
+    assert "m {small}" in second
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "Cluster 0: small" in page

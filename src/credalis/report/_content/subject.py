@@ -146,6 +146,7 @@ def subject_of(
                 f"described must name columns of data, got {name!r}, which is none"
             )
     aside = {plain(name) for name in described}
+    compared = [column for column in columns if column.name not in aside]
     if ids is None:
         ids = _index_of(X if data is None else data)
     return Subject(
@@ -154,8 +155,8 @@ def subject_of(
         estimator=estimator,
         X=X,
         matrix=matrix,
-        columns=[column for column in columns if column.name not in aside],
-        feature_names=_feature_names(X, matrix.shape[1], estimator, columns),
+        columns=compared,
+        feature_names=_feature_names(X, matrix.shape[1], estimator, compared),
         names=_checked_names(ids, partition.n_samples),
         has_names=ids is not None,
         dissimilarities=dissimilarities,
