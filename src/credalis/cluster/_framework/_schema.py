@@ -159,6 +159,7 @@ def covariance_shape(
         "tied": (n_features, n_features),
         "diag": (n_components, n_features),
         "spherical": (n_components,),
+        "isotropic": (1,),
     }[covariance_type]
 
 

@@ -141,5 +141,11 @@ def n_parameters(mixture: Mixture) -> int:
     """Free parameters of a mixture: weights, means and scale matrices."""
     c, d = mixture.means.shape
     triangle = d * (d + 1) // 2
-    scales = {"full": c * triangle, "tied": triangle, "diag": c * d, "spherical": c}
+    scales = {
+        "full": c * triangle,
+        "tied": triangle,
+        "diag": c * d,
+        "spherical": c,
+        "isotropic": 1,
+    }
     return c - 1 + c * d + scales[mixture.family]
