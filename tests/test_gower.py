@@ -253,6 +253,13 @@ def test_peaks_take_it():
     assert len(delta_bel(X[:, :2], metric="gower")) == len(X)
 
 
+def test_no_matrix_of_all_pairs_beyond_a_limit(monkeypatch):
+    X, _, metric, _ = encoded()
+    monkeypatch.setattr("credalis.cluster.relational._clusterer.MAX_GOWER_ROWS", 100)
+    with pytest.raises(ValueError, match=r"RECM keeps .* at most 100 rows .* got 120"):
+        RECM(3, metric=metric).fit(X)
+
+
 def test_rows_of_another_width_are_refused():
     X, _, metric, _ = encoded()
     with pytest.raises(ValueError, match="must have the 8 columns"):

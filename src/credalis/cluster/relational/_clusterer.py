@@ -31,7 +31,7 @@ from credalis.cluster._inputs._medoids import (
     settled_medoids,
 )
 from credalis.cluster._inputs._side_information import Transformer, placed
-from credalis.dissimilarity import check_dissimilarities, dissimilarities_between
+from credalis.dissimilarity import Gower, check_dissimilarities, dissimilarities_between
 from credalis.objectives import (
     automatic_exponent,
     masses_from_costs,
@@ -41,6 +41,9 @@ from credalis.objectives import (
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+# Rows whose dissimilarities by Gower are put into one matrix, of 3.2 GB.
+MAX_GOWER_ROWS = 20_000
 
 # New objects count as no farther away than this, so that weighted sums stay finite.
 _FARTHEST = np.finfo(np.float64).max / 4
@@ -220,6 +223,12 @@ class RelationalClusterer(BaseCredalClusterer):
         else:
             geometry, transformer = attribute_geometry(X, self.metric, rng)
             points, metric = geometry.values, geometry.metric
+            if isinstance(metric, Gower) and len(X) > MAX_GOWER_ROWS:
+                raise ValueError(
+                    f"{type(self).__name__} keeps the dissimilarities of all pairs: X "
+                    f"must have at most {MAX_GOWER_ROWS} rows with Gower's, got "
+                    f"{len(X)}; EVCLUS and NNEVCLUS take more"
+                )
             matrix = dissimilarities(points, points, metric, squared=self._squares)
             if not geometry.is_euclidean:
                 matrix = check_dissimilarities(
