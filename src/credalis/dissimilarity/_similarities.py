@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_array
 
 from credalis._checks import check_flag
+from credalis.dissimilarity._gower import Gower
 
 # φ(δ0): objects δ0 apart should be in conflict to this degree.
 TARGET_AT_SCALE = 0.95
@@ -95,6 +97,15 @@ def _largest_asymmetry(matrix: NDArray[np.float64]) -> float:
     starts = range(0, len(matrix), _ROWS)
     blocks = [slice(start, start + _ROWS) for start in starts]
     return max(float(np.abs(matrix[b] - matrix[:, b].T).max()) for b in blocks)
+
+
+def dissimilarities_between(
+    X: NDArray[np.float64], Y: NDArray[np.float64] | None, metric: Any
+) -> NDArray[np.float64]:
+    """Dissimilarities of the rows of X and Y, or of X, by any metric, (n_X, n_Y)."""
+    if isinstance(metric, Gower):
+        return metric.between(X, Y)
+    return pairwise_distances(X, Y, metric=metric)
 
 
 def sample_pairs(
@@ -377,7 +388,7 @@ class MatrixSimilarities(Similarities):
 
 @dataclass(frozen=True, eq=False)
 class MetricSimilarities(Similarities):
-    """Similarities from any metric of scikit-learn, computed block by block."""
+    """Similarities from Gower's or any metric of scikit-learn, block by block."""
 
     points: NDArray[np.float64]
     metric: str | Callable
@@ -398,23 +409,24 @@ class MetricSimilarities(Similarities):
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Distances of the block, then the exponential."""
-        distances = pairwise_distances(
-            self.points[rows], self.points[columns], metric=self.metric
+        lengths = dissimilarities_between(
+            self.points[rows], self.points[columns], self.metric
         )
-        np.exp(-self.rate * np.square(distances), out=out, casting="same_kind")
+        np.exp(-self.rate * np.square(lengths), out=out, casting="same_kind")
 
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Distances of all partners of one object at a time."""
+        if isinstance(self.metric, Gower):
+            values = self.metric.pairs(self.points[rows], self.points[columns])
+            return np.exp(-self.rate * np.square(values))
         values = np.empty(len(rows))
         order = np.argsort(rows, kind="stable")
         starts = np.flatnonzero(np.diff(rows[order], prepend=-1))
         for group in np.split(order, starts[1:]):
-            values[group] = pairwise_distances(
-                self.points[rows[group[:1]]],
-                self.points[columns[group]],
-                metric=self.metric,
+            values[group] = dissimilarities_between(
+                self.points[rows[group[:1]]], self.points[columns[group]], self.metric
             )[0]
         return np.exp(-self.rate * np.square(values))
 

@@ -50,6 +50,8 @@ class CsvTable(Table):
         self._source = source
         self._text_columns = frozenset(text_columns)
         self._missing_values = list(missing_values)
+        self.unnamed = dialect.unnamed
+        self.notes = list(dialect.notes)
         self.schema = self._inferred()
 
     def _batches(self, columns: list[str], max_rows: int) -> Iterator["pa.RecordBatch"]:
@@ -65,7 +67,7 @@ class CsvTable(Table):
             except UnicodeDecodeError as error:
                 raise ValueError(
                     f"{self.name} is not {self.dialect.encoding} text: say how it is "
-                    "encoded, for example with --encoding latin-1"
+                    "encoded, for example with --encoding cp1252"
                 ) from error
 
     def _inferred(self) -> "pa.Schema":
@@ -153,7 +155,7 @@ class CsvTable(Table):
         if "UTF8" in text or (value and "\ufffd" in value.group(1)):
             return (
                 f"{where}: not {self.dialect.encoding} text: say how the file is "
-                "encoded, for example with --encoding latin-1"
+                "encoded, for example with --encoding cp1252"
             )
         cell = repr(value.group(1)) if value else "a cell"
         sign = quote(value.group(1)) if value else "TEXT"
