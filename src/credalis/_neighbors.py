@@ -29,7 +29,7 @@ _MAX_SURE_FEATURES = 5
 _LARGEST_SHARE = 0.5
 _N_PROBED = 16
 # These need parameters that depend on all the data.
-_PARAMETRIC = {"mahalanobis", "seuclidean"}
+PARAMETRIC = {"mahalanobis", "seuclidean"}
 _BLOCK_ENTRIES = 2**22
 
 
@@ -39,7 +39,7 @@ def check_metric(metric: Any, *others: str) -> None:
     ``others`` are further names that the caller knows what to do about.
     """
     if not callable(metric):
-        known = {*VALID_METRICS["brute"], *others} - _PARAMETRIC
+        known = {*VALID_METRICS["brute"], *others} - PARAMETRIC
         check_choice("metric", metric, sorted(known))
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
+from credalis._checks import check_lengths
 from credalis._neighbors import METRIC_NAMES, NeighborSearch
 from credalis.belief import FocalSets
 from credalis.dissimilarity import Gower
@@ -126,7 +127,8 @@ class Calibration:
     def tail(self, scores: Array) -> Array:
         """Probability of so large a score under a logistic law of these quartiles."""
         # The quartiles of the standard logistic distribution are ± log 3.
-        z = np.log(3.0) * (scores - self.center) / self.spread
+        with np.errstate(over="ignore"):
+            z = np.log(3.0) * (scores - self.center) / self.spread
         return np.exp(-np.logaddexp(0.0, z))
 
     def p_values(self, scores: Array) -> Array:
@@ -224,6 +226,7 @@ class NeighborNovelty:
             calibration=Calibration(0.0, 1.0, np.zeros(1)),
         )
         lengths = bare._lengths(values[chosen])
+        check_lengths(lengths, metric)
         floor = _resolution(lengths)
         scores = _log_mean(lengths, floor)
         calibration = Calibration.of(scores, least_spread=_LEAST_SPREAD)
@@ -263,6 +266,8 @@ class NeighborNovelty:
         """Distances to the nearest references, a single equal one left out."""
         values = X if self.columns is None else X[:, self.columns]
         lengths = self._search.query(values, self.n_neighbors + 1)[1]
+        # Some metrics have no distances for rows at the end of the numbers.
+        lengths = np.where(np.isnan(lengths), np.inf, lengths)
         is_copy = lengths[:, :1] == 0
         return np.where(is_copy, lengths[:, 1:], lengths[:, :-1])
 

@@ -15,7 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from credalis._checks import check_choice, check_integer, check_lengths, check_number
+from credalis._checks import (
+    check_choice,
+    check_integer,
+    check_lengths,
+    check_number,
+    naming,
+    try_metric,
+)
 from credalis._neighbors import (
     EUCLIDEAN,
     batches,
@@ -239,7 +246,12 @@ def delta_bel(
     if metric == "precomputed":
         objects = check_dissimilarities(X, symmetrize=symmetrize)
     else:
-        objects = check_array(X, dtype=np.float64, ensure_min_samples=2, input_name="X")
+        with naming("X"):
+            objects = check_array(
+                X, dtype=np.float64, ensure_min_samples=2, input_name="X"
+            )
+        if not isinstance(metric, Gower):
+            try_metric(metric, objects)
     if isinstance(metric, str) and metric == "gower":
         metric = Gower.of_numbers(objects)
     n_neighbors = _checked_n_neighbors(n_neighbors, len(objects))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import PAIRED_DISTANCES, paired_distances
 from sklearn.utils import check_random_state, gen_batches
 
-from credalis._checks import check_integer, check_numbers
+from credalis._checks import check_integer, check_numbers, check_seed
 from credalis._drawing.inputs import check_features, fitted
 from credalis.belief import conflict
 from credalis.dissimilarity import Gower, check_dissimilarities, dissimilarities_between
@@ -38,6 +38,7 @@ def choose_pairs(n_samples: int, n_pairs: int, random_state: Any) -> Indices:
     if n_all <= n_pairs:
         return np.arange(n_all)
     # Generator.choice, unlike that of RandomState, does not list all pairs.
+    check_seed("random_state", random_state)
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     generator = np.random.default_rng(seed)
     return np.sort(generator.choice(n_all, n_pairs, replace=False, shuffle=False))

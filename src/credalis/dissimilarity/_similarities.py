@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_array
 
-from credalis._checks import check_flag
+from credalis._checks import check_flag, naming
 from credalis.dissimilarity._gower import Gower
 
 # φ(δ0): objects δ0 apart should be in conflict to this degree.
@@ -44,7 +44,15 @@ def transform(dissimilarities: ArrayLike, scale: float) -> NDArray[np.float64]:
     >>> transform([0, 1, 2], scale=2).round(4)
     array([0.    , 0.5271, 0.95  ])
     """
-    return -np.expm1(-decay_rate(scale) * np.square(np.asarray(dissimilarities, float)))
+    return -np.expm1(_exponents(np.asarray(dissimilarities, float), decay_rate(scale)))
+
+
+def _exponents(
+    dissimilarities: NDArray[np.float64], rate: float
+) -> NDArray[np.float64]:
+    """-γ d², minus infinity where that is no number."""
+    with np.errstate(over="ignore"):
+        return -rate * np.square(dissimilarities)
 
 
 def check_dissimilarities(
@@ -62,7 +70,8 @@ def check_dissimilarities(
         What the matrix is called in messages.
     """
     check_flag("symmetrize", symmetrize)
-    matrix = check_array(D, dtype=np.float64, input_name=name, ensure_min_samples=2)
+    with naming(name):
+        matrix = check_array(D, dtype=np.float64, input_name=name, ensure_min_samples=2)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"{name} must be a square matrix of dissimilarities, got shape "
@@ -222,6 +231,12 @@ class EuclideanSimilarities(Similarities):
         half_norms = -0.5 * np.einsum("ij,ij->j", scaled, scaled)
         limits = np.finfo(dtype)
         farthest = half_norms.min(initial=0.0)
+        if not farthest > limits.min / 4:
+            raise ValueError(
+                f"X must have distances that can be squared as {limits.dtype}, the "
+                f"farthest are {np.sqrt(-farthest):.3g} times δ0: scale the data, "
+                "remove outliers, or set dtype='float64'"
+            )
         left: Array = np.empty((len(scaled) + 2, len(points)), dtype=dtype)
         left[:-2], left[-2], left[-1] = scaled, half_norms, 1.0
         right = np.empty_like(left)
@@ -376,14 +391,14 @@ class MatrixSimilarities(Similarities):
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Look up, square, exponential."""
         block = self.matrix_[np.ix_(self.objects[rows], self.objects[columns])]
-        np.exp(-self.rate * np.square(block), out=out, casting="same_kind")
+        np.exp(_exponents(block, self.rate), out=out, casting="same_kind")
 
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Look up, square, exponential."""
         values = self.matrix_[self.objects[rows], self.objects[columns]]
-        return np.exp(-self.rate * np.square(values))
+        return np.exp(_exponents(values, self.rate))
 
 
 @dataclass(frozen=True, eq=False)
@@ -412,7 +427,7 @@ class MetricSimilarities(Similarities):
         lengths = dissimilarities_between(
             self.points[rows], self.points[columns], self.metric
         )
-        np.exp(-self.rate * np.square(lengths), out=out, casting="same_kind")
+        np.exp(_exponents(lengths, self.rate), out=out, casting="same_kind")
 
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
@@ -428,7 +443,7 @@ class MetricSimilarities(Similarities):
             values[group] = dissimilarities_between(
                 self.points[rows[group[:1]]], self.points[columns[group]], self.metric
             )[0]
-        return np.exp(-self.rate * np.square(values))
+        return np.exp(_exponents(values, self.rate))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,18 +1,33 @@
 """Arrays of NumPy's files as tables."""
 
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._checks import naming
 from credalis.tables._table import ByteSource, Table, arrow, check_names, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _MODEL_HEADER = "credalis.npy"
+
+
+# What NumPy and zipfile raise for damaged files, besides ValueError.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    SyntaxError,
+    tokenize.TokenError,
+    NotImplementedError,  # a compression that does not exist
+    RuntimeError,  # a password
+)
 
 
 class ArrayTable(Table):
@@ -35,13 +50,14 @@ class ArrayTable(Table):
         pa = arrow()
         for start in range(0, self.n_rows or 0, max_rows):
             rows = slice(start, start + max_rows)
-            arrays = [
-                pa.array(
-                    _native(self._columns[name][rows]),
-                    self.schema.field(name).type,
-                )
-                for name in columns
-            ]
+            with naming(self.name):
+                arrays = [
+                    pa.array(
+                        _native(self._columns[name][rows]),
+                        self.schema.field(name).type,
+                    )
+                    for name in columns
+                ]
             yield pa.record_batch(arrays, names=columns)
 
 
@@ -57,7 +73,7 @@ def open_npy(source: ByteSource) -> ArrayTable:
             array = np.load(source.path, mmap_mode="r", allow_pickle=False)
         else:
             array = np.load(source.open_seekable(), allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (ValueError, *_UNREADABLE) as error:
         raise ValueError(f"{source.name} cannot be read: {error}") from error
     return ArrayTable(source.name, "npy", _columns(source.name, array))
 
@@ -65,12 +81,15 @@ def open_npy(source: ByteSource) -> ArrayTable:
 def open_npz(table: str, stream: BinaryIO) -> ArrayTable:
     """An archive with one matrix, or with columns of equal length."""
     try:
-        with zipfile.ZipFile(stream) as members:
-            _check_members(table, members.namelist())
-        stream.seek(0)
-        with np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, EOFError, KeyError) as error:
+        with naming(table):
+            with zipfile.ZipFile(stream) as members:
+                _check_members(table, members.namelist())
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+    except (*_UNREADABLE, KeyError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
         raise ValueError(f"{table} cannot be read: {error}") from error
     if len(arrays) == 1:
         (array,) = arrays.values()

@@ -175,7 +175,7 @@ def reading(name: str) -> Iterator[None]:
     pa = arrow()
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         # What is damaged inside comes as an OSError without a number.
         if isinstance(error, OSError) and error.errno is not None:
             raise

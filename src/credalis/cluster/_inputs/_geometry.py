@@ -18,6 +18,7 @@ from credalis._checks import (
     check_squarable,
     shown,
 )
+from credalis._neighbors import PARAMETRIC
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,
@@ -170,7 +171,9 @@ class Geometry:
         values = self.distances(objects)[np.triu_indices(len(objects), 1)]
         check_lengths(values, self.metric)
         if not values.any():
-            raise ValueError("the dissimilarities of all objects are 0")
+            raise ValueError(
+                "X must hold objects that differ, all dissimilarities are 0"
+            )
         return values
 
 
@@ -216,6 +219,11 @@ def attribute_geometry(
     if isinstance(metric, Gower):
         check_gower(X, metric)
         return Geometry(X, metric), None
+    if isinstance(metric, str) and metric in PARAMETRIC:
+        raise ValueError(
+            f"metric must not depend on which rows are compared, as {metric!r} does: "
+            "transform X, or give a transformer such as StandardScaler"
+        )
     try:
         pairwise_distances(X[:2], metric=metric)
     except (ValueError, TypeError) as error:

@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis import _archive
-from credalis._checks import check_choice, check_distributions, check_numbers
+from credalis._checks import (
+    check_choice,
+    check_distributions,
+    check_numbers,
+    naming,
+)
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
@@ -242,7 +247,8 @@ default="auto"
         check_choice("stopping", self.stopping, STOPPING)
 
     def _check_init(self, n_samples: int) -> NDArray[Any]:
-        start = np.asarray(self.init)
+        with naming("init"):
+            start = np.asarray(self.init)
         if start.ndim != 2:
             return super()._check_init(n_samples)
         expected = (n_samples, len(self._focal_sets_of(self.n_clusters)))
