@@ -1,13 +1,17 @@
 """Intervals and row problems of Bootclus against loops over pairs and objects.
 
-The mixtures are fitted beforehand and are part of neither.
+There the mixtures are fitted beforehand and are part of neither. Then whole fits with
+landmarks, against all pairs and against fewer objects.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import nnls
+from sklearn.datasets import make_blobs
 
 from benchmarks.harness import benchmark_data, compare
-from credalis import FocalSets
+from credalis import Bootclus, FocalSets
 from credalis.cluster.bootstrap._interval_masses import IntervalFit
 from credalis.cluster.bootstrap._replicates import (
     best_mixture,
@@ -87,7 +91,45 @@ def run():
             repeats=3,
             baseline_repeats=1,
         ),
+        landmarks(X),
+        many_objects(),
     ]
+
+
+def landmarks(X):
+    """How near to all pairs, and how much faster, the masses of landmarks are."""
+
+    def fit(pairs):
+        return Bootclus(N_CLUSTERS, pairs=pairs, random_state=0).fit(X)
+
+    masses = [fit(pairs).partition_.masses for pairs in ("landmarks", "all")]
+    gap = np.abs(masses[0] - masses[1]).max()
+    return compare(
+        f"Bootclus, fourclass, 300 landmarks (largest difference {gap:.3f})",
+        lambda: fit("landmarks"),
+        "all pairs",
+        lambda: fit("all"),
+        repeats=2,
+    )
+
+
+def many_objects():
+    """Twice as many objects are to take twice as long."""
+    X, _ = make_blobs(10_000, centers=4, cluster_std=2.0, random_state=0)
+
+    def fit(n_samples):
+        model = Bootclus(4, covariance_type="tied", n_bootstrap=100, random_state=0)
+        model.fit(X[:n_samples])
+
+    result = compare(
+        "Bootclus, 10^4 objects, B=100",
+        lambda: fit(10_000),
+        "twice 5000 objects",
+        lambda: fit(5000),
+        repeats=2,
+    )
+    twice = 2 * result.baseline_seconds
+    return replace(result, baseline_seconds=twice, ratio=twice / result.seconds)
 
 
 def textbook_intervals(posteriors):

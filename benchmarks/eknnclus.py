@@ -1,9 +1,12 @@
 """EkNNclus on s2 against the method as it stands in a textbook, object by object."""
 
 import numpy as np
+from sklearn.datasets import make_blobs
+from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.harness import benchmark_data, compare
 from credalis import EkNNclus
+from credalis._neighbors import NeighborSearch
 
 N_NEIGHBORS = 200
 QUANTILE = 0.5
@@ -46,7 +49,28 @@ def run():
             repeats=3,
             baseline_repeats=1,
         ),
+        *(neighbors(name, X) for name, X in searched().items()),
     ]
+
+
+def searched():
+    """Objects in ten dimensions among which a tree is of use, and of none."""
+    clustered, _ = make_blobs(20_000, n_features=10, centers=8, random_state=0)
+    normal = np.random.default_rng(0).normal(size=(20_000, 10))
+    return {"8 clusters": clustered, "no clusters": normal}
+
+
+def neighbors(name, X):
+    """Our search, which sees whether a tree is of use, against a tree."""
+    n_neighbors, new = 424, X[:2000] + 0.01
+    tree = NearestNeighbors(algorithm="kd_tree").fit(X)
+    return compare(
+        f"{n_neighbors} neighbours of 2000 objects, n=20000, d=10, {name}",
+        lambda: NeighborSearch(X, "euclidean").query(new, n_neighbors),
+        "scikit-learn's kd_tree",
+        lambda: tree.kneighbors(new, n_neighbors),
+        repeats=3,
+    )
 
 
 def textbook_eknnclus(X, rng):

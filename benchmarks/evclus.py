@@ -8,22 +8,26 @@ equation for the sum.
 import resource
 import time
 import warnings
+from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 from scipy.optimize import nnls
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Measurement, benchmark_data, compare
 from credalis import EVCLUS, FocalSets
+from credalis.belief import mass_apart
 from credalis.cluster.evclus._problem import prepare
-from credalis.cluster.evclus._rows import descend, sweep
+from credalis.cluster.evclus._rows import descend_together, sweep
 from credalis.cluster.evclus._solve import masses_from_seeds
 
 N_CLUSTERS = 15
 N_PARTNERS = 500
 HEAVY = 1e3
+N_ROWS = 100
 TOL = 1e-5
 FOCAL_SETS = FocalSets.singletons(N_CLUSTERS)
 
@@ -43,17 +47,20 @@ def run():
         *sweeps(default, everything, sampled, start, "the first"),
         *to_the_same_loss(default, everything, sampled),
         whole_fit(X),
+        pairs_of_clusters(X),
+        all_subsets(),
+        constrained(),
         *landmarks(),
     ]
 
 
-def cost_of(X, **parameters):
+def cost_of(X, focal_sets=FOCAL_SETS, **parameters):
     estimator = EVCLUS(N_CLUSTERS, **parameters)
     rng = np.random.RandomState(0)
     problem = prepare(
         estimator, X, rng, partial_labels=None, must_link=None, cannot_link=None
     )
-    return problem.cost(FOCAL_SETS)
+    return problem.cost(focal_sets)
 
 
 def random_masses(n_samples):
@@ -182,10 +189,72 @@ def whole_fit(X):
         "whole fit of s2, all pairs",
         lambda: EVCLUS(N_CLUSTERS, pairs="all", random_state=0).fit(X),
         "our own descent from one random start",
-        lambda: descend(cost, start, tol=1e-6, max_iter=1000),
+        lambda: descend_together(cost, [start], tol=1e-6, max_iter=1000),
         repeats=2,
         baseline_repeats=2,
     )
+
+
+def pairs_of_clusters(X):
+    """A sweep with 122 focal sets and 500 landmarks, in the middle of a fit.
+
+    The baseline does some of the rows; as long as one takes, all would take n / N_ROWS
+    times as long as these.
+    """
+    focal_sets = FocalSets.pairs(N_CLUSTERS)
+    cost = cost_of(X, focal_sets)
+    masses = np.full((len(X), len(focal_sets)), 1 / len(focal_sets))
+    for _ in range(3):
+        masses, _ = sweep(cost, masses)
+    against = masses[:N_PARTNERS] @ focal_sets.disjoint
+    rows = slice(N_PARTNERS, N_PARTNERS + N_ROWS)
+    similarities = cost.stress.block(rows, slice(0, N_PARTNERS))
+    system = np.vstack([against, np.full(len(focal_sets), HEAVY)])
+
+    def baseline():
+        for targets in 1 - similarities:
+            nnls(system, np.append(targets, HEAVY))
+
+    some = compare(
+        "sweep of the default method on s2, 122 focal sets, after 3 sweeps",
+        lambda: sweep(cost, masses),
+        f"nnls row by row, p={N_PARTNERS} ({N_ROWS} rows, scaled up)",
+        baseline,
+        repeats=3,
+    )
+    whole = some.baseline_seconds * len(X) / N_ROWS
+    return replace(some, baseline_seconds=whole, ratio=whole / some.seconds)
+
+
+def all_subsets():
+    """Conflicts by the Möbius transform against the product with C."""
+    focal_sets = FocalSets.full(10)
+    masses = np.random.default_rng(0).dirichlet(np.ones(len(focal_sets)), 1000)
+    disjoint = focal_sets.disjoint.astype(float)
+    np.testing.assert_allclose(mass_apart(masses, focal_sets), masses @ disjoint)
+    return compare(
+        "m C of 1000 objects, 1024 focal sets",
+        lambda: mass_apart(masses, focal_sets),
+        "product with the matrix",
+        lambda: masses @ disjoint,
+    )
+
+
+def constrained():
+    """Five starts in the same calls against one after the other."""
+    X, y = load_iris(return_X_y=True)
+    pairs = np.random.RandomState(0).permutation(len(X)).reshape(-1, 2)
+    together = y[pairs[:, 0]] == y[pairs[:, 1]]
+
+    def fit():
+        model = EVCLUS(3, n_init=5, random_state=0)
+        model.fit(X, must_link=pairs[together], cannot_link=pairs[~together])
+
+    def in_turn():
+        with mock.patch.object(EVCLUS, "_solves_together", return_value=False):
+            fit()
+
+    return compare("CEVCLUS, iris, 75 pairs", fit, "start after start", in_turn)
 
 
 def landmarks():

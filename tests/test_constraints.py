@@ -198,6 +198,12 @@ class TestCheckConstraints:
             function(must_link, cannot_link, 20)
         assert str(error.value) == message
 
+    def test_message_calls_objects_as_it_is_told(self):
+        rows = np.array([10, 20, 30])
+        message = r"cannot_link holds \(10, 30\), but must_link joins them: 10-20-30"
+        with pytest.raises(ValueError, match=message):
+            check_constraints([(0, 1), (1, 2)], [(0, 2)], 3, rows=rows)
+
     def test_message_names_the_parameter(self):
         with pytest.raises(ValueError, match=r"^must_link must hold row numbers"):
             check_constraints([(0, 9)], None, 5)

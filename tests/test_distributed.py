@@ -8,11 +8,18 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from credalis import ECM, NNEVCLUS, Bootclus, compare
+from credalis import BCM, CCM, ECM, NNEVCLUS, Bootclus, FitControl, compare
+from credalis._wire import Place
+from credalis.exceptions import FitCancelledError
 from credalis.model_selection import search
+from credalis.sources import BatchSource
+from helpers import assert_idle_soon
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -177,6 +184,44 @@ def test_data_frames_and_names(blobs):
     assert adjusted_rand_score(y, model.predict(frame)) > 0.97
 
 
+PROTOTYPES = {
+    "ECM": ECM(4, random_state=0),
+    "adaptive": ECM(4, metric="adaptive", random_state=0),
+    "transformed": ECM(4, metric=PCA(2), focal_sets="singletons", random_state=0),
+    "CCM": CCM(4, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", PROTOTYPES)
+def test_prototypes_are_those_of_the_same_rows_in_batches(name, blobs, monkeypatch):
+    # All rows are in the sample, whoever draws it.
+    monkeypatch.setattr("credalis.cluster._framework._fit.SAMPLE_ROWS", 10**4)
+    X, y = blobs
+    parts = np.array_split(X, [1500, 1500, 4000, 7000])
+    lazy = da.concatenate([da.from_array(part, chunks=-1) for part in parts])
+    expected = clone(PROTOTYPES[name]).fit(BatchSource(parts))
+    with dask.config.set(scheduler="threads", num_workers=3):
+        model = clone(PROTOTYPES[name]).fit(lazy)
+    assert not hasattr(model, "partition_")
+    np.testing.assert_array_equal(model.history_, expected.history_)
+    np.testing.assert_array_equal(masses(model, X), masses(expected, X))
+    assert adjusted_rand_score(y, model.predict(X)) > 0.97
+
+
+def test_prototypes_on_one_and_two_workers_are_the_same_bits(blobs, client):
+    X, _ = blobs
+    frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=5)
+    with dask.config.set(scheduler="synchronous"):
+        here = ECM(4, metric="adaptive", max_iter=3, tol=1, random_state=0).fit(frame)
+    assert list(here.feature_names_in_) == ["a", "b", "c"]
+    for n_workers in (1, 2):
+        with with_workers(client, n_workers):
+            model = clone(here).fit(frame)
+        np.testing.assert_array_equal(model.centers_, here.centers_)
+        np.testing.assert_array_equal(model.metrics_, here.metrics_)
+        assert model.loss_ == here.loss_
+
+
 def test_predictions_are_lazy(alone, blobs):
     X, _ = blobs
     calls = []
@@ -235,9 +280,11 @@ def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs, cli
 @pytest.mark.parametrize(
     ("model", "arguments", "message"),
     [
-        (ECM(4), {}, "only NNEVCLUS and Consensus are trained"),
+        (BCM(4), {}, "only NNEVCLUS, ECM, CCM, Consensus are fitted to partitions"),
+        (ECM(4), {"checkpoint": "x"}, "checkpoint must be None"),
+        (ECM(4), {"must_link": [(0, 1)]}, "must_link must be None"),
         (NNEVCLUS(4), {"checkpoint": "x"}, "checkpoint must be None"),
-        (NNEVCLUS(4), {"must_link": [(0, 1)]}, "must_link must be None"),
+        (NNEVCLUS(4), {"must_link": [(0, 300)]}, "row numbers from 0 to 299"),
         (NNEVCLUS(4, solver="lbfgs"), {}, "solver must be"),
         (NNEVCLUS(10**4), {}, "n_clusters must not exceed"),
     ],
@@ -262,3 +309,71 @@ def test_bad_partitions_are_named(blobs):
         text = dd.from_pandas(pd.DataFrame({"a": ["x", "y", "z"]}), npartitions=1)
         with pytest.raises(ValueError, match="must hold numbers"):
             NNEVCLUS(2).fit(text)
+
+
+def press_ctrl_c():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+class TestStopping:
+    """Dask cannot stop a task that runs; the tasks of a fit look themselves."""
+
+    @pytest.fixture
+    def endless(self, blobs):
+        X, _ = blobs
+        lazy = da.from_array(np.concatenate([X] * 4), chunks=(9000, 3))
+        return NNEVCLUS(**SMALL, max_iter=10**6), lazy
+
+    def fit_until(self, action, model, lazy, word):
+        events = []
+        self.control = FitControl(lambda event: listen(event))
+
+        def listen(event):
+            events.append(event)
+            if len(events) == 3:
+                # Not here and now, between rounds, but in the middle of one.
+                threading.Timer(0.1, action).start()
+
+        with self.control, pytest.warns(ConvergenceWarning, match=word):
+            model.fit(lazy)
+        assert_idle_soon()
+        assert {event.method for event in events} == {"NNEVCLUS"}
+
+    @pytest.mark.parametrize("scheduler", ["threads", "processes of a cluster"])
+    @pytest.mark.parametrize("word", ["cancelled", "interrupted"])
+    def test_keeps_what_was_learned(self, endless, blobs, client, scheduler, word):
+        X, y = blobs
+        model, lazy = endless
+
+        def action():
+            self.control.cancel() if word == "cancelled" else press_ctrl_c()
+
+        with (
+            dask.config.set(scheduler="threads")
+            if scheduler == "threads"
+            else with_workers(client, 2)
+        ):
+            self.fit_until(action, model, lazy, word)
+        assert adjusted_rand_score(y, model.predict(X)) > 0.9
+
+    @pytest.mark.parametrize("error", [FitCancelledError, KeyboardInterrupt])
+    @pytest.mark.parametrize("is_seen", [True, False])
+    def test_a_long_task_ends(self, endless, client, error, is_seen):
+        def see(is_here):
+            Place.is_here = is_here
+
+        model, lazy = endless
+        before = Place.is_here
+        with with_workers(client, 2), FitControl() as control:
+            if not is_seen:  # as on another machine
+                client.run(see, property(lambda place: False))
+            is_cancel = error is FitCancelledError
+            action = control.cancel if is_cancel else press_ctrl_c
+            threading.Timer(1.0, action).start()
+            try:
+                with pytest.raises(error):
+                    # The start from a sample is one task, of minutes.
+                    model.set_params(n_init=1000).fit(lazy)
+                assert_idle_soon()
+            finally:
+                client.run(see, before)

@@ -96,7 +96,8 @@ DIFFERENCES = {
     ),
     "n_jobs": ("what runs at the same time", "Bootclus", "CredalSearchCV"),
     "n_neighbors": ("what neighbours are for", "BPEC", "EkNNclus", "LFDA"),
-    "pairs_per_sample": ("what None stands for", "EVCLUS", "NNEVCLUS"),
+    "pairs": ("Bootclus has no random partners", "EVCLUS", "Bootclus"),
+    "pairs_per_sample": ("what None stands for", "EVCLUS", "NNEVCLUS", "Bootclus"),
     "quantile": ("what is scaled by it", "BPEC", "EkNNclus"),
     "random_state": (
         "what depends on chance",

@@ -13,13 +13,23 @@ CONTRIBUTING = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
 # From the lowest layer to the highest; CONTRIBUTING.md shows the same as a table.
 LAYERS = [
-    {"exceptions", "_checks", "_files", "_html", "_progress", "_threads"},
-    {"_warnings"},
+    {
+        "exceptions",
+        "_checks",
+        "_choices",
+        "_files",
+        "_html",
+        "_listing",
+        "_threads",
+        "_wire",
+    },
+    {"_archive", "_control", "_warnings"},
+    {"_progress"},
+    {"_parallel"},
     {
         "belief",
         "optimize",
         "_coverage",
-        "_archive",
         "_neighbors",
         "constraints",
         "dissimilarity",
@@ -45,6 +55,7 @@ OPTIONAL = {
     "pandas",
     "polars",
     "pyarrow",
+    "python_calamine",
     "torch",
     "onnx",
     "onnxruntime",
@@ -148,6 +159,18 @@ def test_commands_do_not_import_each_other():
         found = {name for name, _ in imported_names(ast.parse(path.read_text("utf-8")))}
         # The group has all of them.
         assert path.stem == "_main" or not found & names, path
+
+
+def test_declarations_of_commands_import_no_work():
+    paths = sorted((ROOT / "cli" / "_commands").glob("*.py"))
+    assert len(paths) > len(COMMANDS)
+    light = {"_choices", "cli"}
+    for path in paths:
+        for imported, is_guarded in imported_names(ast.parse(path.read_text("utf-8"))):
+            parts = imported.split(".")
+            if parts[0] == "credalis" and not is_guarded:
+                assert parts[1] in light, f"{path} imports {imported}"
+                assert parts[1] != "cli" or parts[2] == "_shared", path
 
 
 def test_contributors_read_the_same_layers():

@@ -74,11 +74,13 @@ import numpy as np
 
 import credalis
 from credalis import Toy, load
+from credalis._listing import listed_methods
 from credalis.cluster import named_estimators
 from credalis.cli import main
 
 assert Path(credalis.__file__).parent == Path(sys.argv[1])
 assert "Toy" in credalis.__all__
+assert "Toy" in [method.name for method in listed_methods()]
 assert isinstance(named_estimators()["Toy"], Toy)
 X = np.random.default_rng(0).normal(size=(40, 2))
 model = Toy(2).fit(X)

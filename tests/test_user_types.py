@@ -16,6 +16,7 @@ def revealed(tmp_path, expressions):
     names = ", ".join(cls.__name__ for cls in estimator_classes())
     lines = [
         "import numpy as np",
+        "import credalis",
         f"from credalis import {names}, CredalPartition, load",
         "X = np.zeros((4, 2))",
         *(f"reveal_type({expression})" for expression in expressions),
@@ -42,11 +43,17 @@ def test_estimators_are_typed_for_their_users(tmp_path):
         "ECM(2).fit(X).labels_",
         "ECM(2).fit(X).partition_.masses",
         "ECM(n_clusters=3).n_clusters",
+        "credalis.BCM(2).fit(X)",
+        "credalis.metrics.credal_rand_index",
     ]
-    *fitted, partition, labels, masses, n_clusters = revealed(tmp_path, expressions)
+    *fitted, partition, labels, masses, n_clusters, attribute, function = revealed(
+        tmp_path, expressions
+    )
     for name, shown in zip(names, fitted, strict=True):
         assert shown.endswith(f".{name}")
     assert partition.endswith("CredalPartition")
     assert labels.startswith("numpy.ndarray")
     assert masses.startswith("numpy.ndarray")
     assert n_clusters in ("int", "builtins.int")
+    assert attribute.endswith(".BCM")
+    assert function.endswith("-> float")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import VALID_METRICS, NearestNeighbors
+from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
 from credalis._checks import check_choice, check_lengths
 
@@ -23,15 +23,24 @@ _TREES = {
 METRIC_NAMES = sorted(VALID_METRICS["brute"])
 # With more features, a tree visits most objects and plain search is faster.
 _MAX_TREE_FEATURES = 10
+# With no more, a tree is faster whatever the data are like. Between the two it is if it
+# visits no more than this share of the objects, as measured on some of them.
+_MAX_SURE_FEATURES = 5
+_LARGEST_SHARE = 0.5
+_N_PROBED = 16
 # These need parameters that depend on all the data.
 PARAMETRIC = {"mahalanobis", "seuclidean"}
 _BLOCK_ENTRIES = 2**22
 
 
-def check_metric(metric: Any) -> None:
-    """Refuse what is neither callable nor a metric that needs no parameters."""
+def check_metric(metric: Any, *others: str) -> None:
+    """Refuse what is neither callable nor a metric that needs no parameters.
+
+    ``others`` are further names that the caller knows what to do about.
+    """
     if not callable(metric):
-        check_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - PARAMETRIC))
+        known = {*VALID_METRICS["brute"], *others} - PARAMETRIC
+        check_choice("metric", metric, sorted(known))
 
 
 def batches(n_rows: int, n_columns: int) -> Iterator[Indices]:
@@ -45,7 +54,9 @@ class NeighborSearch:
     """The objects nearest to given points.
 
     A tree searches if there are few features and the metric is Euclidean, city-block,
-    Chebyshev or haversine; otherwise all objects are compared.
+    Chebyshev or haversine; otherwise all objects are compared. Between 6 features and
+    "few" ones it depends on the data whether a tree is of use: Euclidean neighbours of
+    some of the objects are searched for first, to see how many objects it visits.
 
     Parameters
     ----------
@@ -65,20 +76,12 @@ class NeighborSearch:
         *,
         max_tree_features: int = _MAX_TREE_FEATURES,
     ) -> None:
-        self._search = None
+        self._X, self._metric = X, metric
+        self._search: NearestNeighbors | None = None
         self._is_rough = False
-        if X is None or metric == "precomputed":
-            return
-        algorithm = "brute"
-        if X.shape[1] <= max_tree_features:
-            algorithm = _TREES.get(str(metric), "brute")
-        # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which
-        # costs digits: the fewer, the nearer to 0 the data; lengths are computed again.
-        self._is_rough = metric in EUCLIDEAN and algorithm == "brute"
-        self._origin = X.mean(axis=0) if self._is_rough else 0.0
-        self._X = X
-        self._search = NearestNeighbors(metric=metric, algorithm=algorithm)
-        self._search.fit(X - self._origin if self._is_rough else X)
+        self._max_tree_features = max_tree_features
+        # A metric with blocks of its own, such as Gower's, is no function of pairs.
+        self._blocks = getattr(metric, "between", None)
 
     def query(self, points: Array, n_neighbors: int) -> tuple[Indices, Array]:
         """Row numbers and distances (n_points, n_neighbors), nearest first.
@@ -86,20 +89,62 @@ class NeighborSearch:
         With precomputed dissimilarities, the points are their dissimilarities to all
         objects.
         """
-        if self._search is None:
+        if self._blocks is not None:
+            return self._query_blocks(points, n_neighbors)
+        if self._X is None or self._metric == "precomputed":
             return _smallest(points, n_neighbors)
+        if self._search is None:
+            self._search = self._prepared(self._X, n_neighbors)
         centered = points - self._origin if self._is_rough else points
         # Points may be so far away that distances, or the sum in which scikit-learn
         # looks for infinite entries, are infinite.
         with np.errstate(over="ignore", invalid="ignore"):
             lengths, found = self._search.kneighbors(centered, n_neighbors)
             if self._is_rough:
+                assert self._X is not None
                 squares = sum(
                     (point[:, None] - x[found]) ** 2
                     for point, x in zip(points.T, self._X.T, strict=True)
                 )
                 lengths = np.sqrt(squares)
         return found, lengths
+
+    def _prepared(self, X: Array, n_neighbors: int) -> NearestNeighbors:
+        """The search, by a tree or not, for about so many neighbours."""
+        algorithm, n_features = "brute", X.shape[1]
+        is_euclidean = self._metric in EUCLIDEAN
+        if n_features <= self._max_tree_features:
+            algorithm = _TREES.get(str(self._metric), "brute")
+        if algorithm == "kd_tree" and is_euclidean and n_features > _MAX_SURE_FEATURES:
+            algorithm = "brute" if _visits_most(X, n_neighbors) else algorithm
+        # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which
+        # costs digits: the fewer, the nearer to 0 the data; lengths are computed again.
+        self._is_rough = is_euclidean and algorithm == "brute"
+        self._origin = X.mean(axis=0) if self._is_rough else 0.0
+        search = NearestNeighbors(metric=self._metric, algorithm=algorithm)
+        return search.fit(X - self._origin if self._is_rough else X)
+
+    def _query_blocks(self, points: Array, n_neighbors: int) -> tuple[Indices, Array]:
+        """All objects compared, some points at a time."""
+        assert self._blocks is not None
+        assert self._X is not None
+        found = np.empty((len(points), n_neighbors), dtype=np.intp)
+        lengths = np.empty((len(points), n_neighbors))
+        for rows in batches(len(points), len(self._X)):
+            # A copy, lest equal arrays count as the same objects.
+            block = self._blocks(points[rows], self._X)
+            found[rows], lengths[rows] = _smallest(block, n_neighbors)
+        return found, lengths
+
+
+def _visits_most(X: Array, n_neighbors: int) -> bool:
+    """Whether a tree looks at so many objects that to look at all takes less time."""
+    probed = X[:: -(-len(X) // _N_PROBED)]
+    tree = KDTree(X)
+    tree.reset_n_calls()
+    with np.errstate(over="ignore", invalid="ignore"):
+        tree.query(probed, min(n_neighbors, len(X)))
+    return bool(tree.get_n_calls() > _LARGEST_SHARE * len(probed) * len(X))
 
 
 def nearest_neighbors(X: Array, metric: Any, n_neighbors: int) -> tuple[Indices, Array]:

@@ -25,8 +25,12 @@ from credalis import _archive
 from credalis._checks import check_lengths
 from credalis._neighbors import METRIC_NAMES, NeighborSearch
 from credalis.belief import FocalSets
+from credalis.dissimilarity import Gower
 
 Array = NDArray[np.float64]
+
+# What distances in a file can be taken with.
+METRIC = _archive.OneOf(_archive.Instance(Gower), _archive.Choice(*METRIC_NAMES))
 
 # Reference objects that a model keeps.
 MAX_REFERENCES = 2000
@@ -182,7 +186,7 @@ class NeighborNovelty:
             "columns": _archive.OneOf(
                 _archive.Nothing(), _archive.Array("i", (None,), at_least=0)
             ),
-            "metric": _archive.Choice(*METRIC_NAMES),
+            "metric": METRIC,
             "n_neighbors": _archive.Integer(at_least=1),
             "floor": _archive.Number(above=0),
             "calibration": _archive.Instance(Calibration),

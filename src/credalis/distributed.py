@@ -1,7 +1,8 @@
 """Fits to Dask arrays and data frames, and lazy predictions of all estimators.
 
-``fit`` of an estimator takes a Dask collection as X; see `credalis.sources.DaskSource`
-for what becomes of it, and `credalis.cluster.nnevclus` for how `NNEVCLUS` is trained.
+``fit`` of `NNEVCLUS`, `Consensus`, `ECM` and `CCM` takes a Dask collection as X; see
+`credalis.sources.DaskSource` for what becomes of it, and `credalis.cluster.nnevclus`
+for how networks are trained.
 """
 
 from typing import Any
@@ -22,7 +23,7 @@ def fit_distributed(
 
     Parameters
     ----------
-    estimator : NNEVCLUS
+    estimator : NNEVCLUS, Consensus, ECM or CCM
         Gets the fitted attributes.
     X : dask array of shape (n_rows, n_features) or dask data frame
         Its partitions are those of the training. Workers hold them while it lasts, all
@@ -30,7 +31,7 @@ def fit_distributed(
     checkpoint : None
         There is none: work that is lost is done again by Dask.
     side_information : dict, default=None
-        Labels and pairs, of which there must be none.
+        Labels and pairs by the numbers of the rows, for `NNEVCLUS`.
     """
     given = {} if side_information is None else side_information
     estimator.fit(X, checkpoint=checkpoint, **given)  # type: ignore[call-arg]

@@ -13,6 +13,7 @@ from credalis.belief import (
     dempster,
     disjunctive,
     empty_mass,
+    mass_apart,
     masses_to_commonality,
     masses_to_implicability,
 )
@@ -300,3 +301,19 @@ class TestBadInput:
             conflict(M1, [0, 1, 0, 0], FULL)
         with pytest.raises(ValueError, match=r"8 focal sets, got shape \(1, 4\)"):
             conflict_matrix([M1], FULL, [[0, 1, 0, 0]])
+
+
+@quick
+@given(focal_set_lists(), st.integers(0, 1000))
+def test_mass_apart_is_the_product_with_the_disjoint_sets(focal_sets, seed):
+    masses = np.random.default_rng(seed).random((2, 3, len(focal_sets)))
+    expected = masses @ focal_sets.disjoint.astype(float)
+    np.testing.assert_allclose(mass_apart(masses, focal_sets), expected)
+
+
+def test_mass_apart_of_all_subsets_is_fast_and_the_same(rng):
+    focal_sets = FocalSets.full(7)
+    masses = rng.dirichlet(np.ones(128), size=4)
+    expected = masses @ focal_sets.disjoint.astype(float)
+    np.testing.assert_allclose(mass_apart(masses, focal_sets), expected)
+    np.testing.assert_allclose(conflict_matrix(masses, focal_sets), expected @ masses.T)

@@ -1,5 +1,6 @@
 """peaks, compare, completion, and what all commands share."""
 
+import ast
 import json
 import os
 import signal
@@ -76,7 +77,7 @@ class TestCompare:
         assert "CECM needs pairs, which compare does not have" in result.error
 
     def test_a_large_table_gets_the_quick_methods(self, run, csv, monkeypatch):
-        monkeypatch.setattr("credalis.cli._compare._MAX_ROWS_FOR_ALL", 10)
+        monkeypatch.setattr("credalis.cli._compare.MAX_ROWS_FOR_ALL", 10)
         result = run("compare", csv, "-c", "2", "--columns", "height,width")
         names = "NNEVCLUS, ECM, CCM, BCM, Consensus"
         expected = f"60 rows: only {names} are run; name others with --methods"
@@ -97,6 +98,45 @@ class TestCompletion:
         with pytest.raises(SystemExit):
             main([])
         assert capfdbinary.readouterr().out.lower() == b"plain,eknnclus\n"
+
+
+class TestStart:
+    @pytest.mark.parametrize(
+        "arguments",
+        [["--help"], ["--version"], [], ["completion", "bash"]]
+        + [[name, "--help"] for name in ("cluster", "predict", "peaks", "compare")]
+        + [[name, "--help"] for name in ("demo", "reproduce", "info", "completion")],
+    )
+    def test_help_needs_no_arithmetic(self, arguments):
+        assert not imported_by_command(arguments, {})
+
+    def test_completion_needs_no_arithmetic(self):
+        words = {
+            "_CREDALIS_COMPLETE": "bash_complete",
+            "COMP_WORDS": "credalis cluster --method EkN",
+            "COMP_CWORD": "3",
+        }
+        assert not imported_by_command([], words)
+
+
+def imported_by_command(arguments, environment):
+    """Packages of arithmetic and tables that a command imports."""
+    code = (
+        "import atexit, sys\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow'}\n"
+        "told = lambda: sys.stderr.write(f'<{sorted(heavy & set(sys.modules))}>')\n"
+        "atexit.register(told)\n"
+        "from credalis.cli import main\n"
+        f"sys.exit(main({arguments!r}))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert result.stdout or not arguments
+    return ast.literal_eval(result.stderr[result.stderr.rindex("<") + 1 : -1])
 
 
 class TestAccidents:

@@ -184,9 +184,14 @@ def test_warns_of_outliers(blobs):
         (NNEVCLUS(4, metric="precomputed"), ArraySource, {}, "precomputed"),
         (NNEVCLUS(4, solver="lbfgs"), ArraySource, {}, "solver must be"),
         (NNEVCLUS(4, warm_start=True), ArraySource, {}, "warm_start must be False"),
-        (NNEVCLUS(4, early_stopping=True), ArraySource, {}, "early_stopping must be F"),
+        (
+            NNEVCLUS(4, early_stopping=True, validation_fraction=0.001),
+            ArraySource,
+            {},
+            "validation_fraction must leave at least two",
+        ),
         (NNEVCLUS(4, init=[0, 1, 2, 3]), ArraySource, {}, "init must be a name"),
-        (NNEVCLUS(4), ArraySource, {"must_link": [(0, 1)]}, "must_link must be None"),
+        (ECM(4), ArraySource, {"must_link": [(0, 1)]}, "must_link must be None"),
         (ECM(4), ArraySource, {"partial_labels": [0]}, "partial_labels must be None"),
         (NNEVCLUS(4), ArraySource, {"checkpoint": 3}, "checkpoint must be a path"),
         (NNEVCLUS(4), ArraySource, {"checkpoint": "x"}, "random_state must be an int"),
@@ -210,6 +215,117 @@ def test_what_cannot_be_done_in_blocks_is_refused(
     X = blobs[0][:300]
     with pytest.raises(ValueError, match=message):
         model.fit(data([X, X]) if data is iter else data(X), **arguments)
+
+
+# Early stopping
+
+
+EARLY = SMALL | {"early_stopping": True, "max_iter": 3}
+
+
+def test_held_out_rows_are_never_trained_on(blobs, monkeypatch):
+    X, y = blobs
+    # Rows that are there twice must not be in both parts.
+    X = np.concatenate([X[:9000], X[:3000]])
+    y = np.concatenate([y[:9000], y[:3000]])
+    trained, validation, make = [], [], network_blocks._chunk
+    of = network_blocks.Validation.of
+    monkeypatch.setattr(
+        network_blocks,
+        "_chunk",
+        lambda *arguments: [trained.append(arguments[2]), make(*arguments)][1],
+    )
+    monkeypatch.setattr(
+        network_blocks.Validation,
+        "of",
+        lambda *arguments: [validation.append(arguments[1]), of(*arguments)][1],
+    )
+    model = NNEVCLUS(**EARLY).fit(in_buffers(ArraySource(X)))
+    assert adjusted_rand_score(y, model.predict(X)) > 0.97
+    (held_out,) = validation
+    assert len(held_out) == 300
+    rows = np.concatenate(trained)
+    is_held_out = (X[:, None, 0] == held_out[:, 0]).any(axis=1)
+    assert is_held_out.sum() > 300
+    assert len(rows) == 3 * (len(X) - is_held_out.sum())
+    assert not (rows[:, None, 0] == held_out[:, 0]).any()
+
+
+def told_losses(losses, monkeypatch):
+    """Lets validation find these; parameters that it was asked about."""
+    asked, left = [], list(losses)
+
+    def loss(self, state):
+        asked.append(np.array(state.parameters, dtype=np.float64))
+        return left.pop(0)
+
+    monkeypatch.setattr(network_blocks.Validation, "loss", loss)
+    return asked
+
+
+def parameters_of(model):
+    return np.concatenate([layer.ravel() for layer in model.weights_])
+
+
+def test_the_best_pass_is_kept_and_three_worse_ones_end_the_fit(blobs, monkeypatch):
+    model = NNEVCLUS(**EARLY | {"max_iter": 10})
+    # The start, five passes, and the last one once more.
+    asked = told_losses([1.0, 0.8, 0.5, 0.6, 0.5, 0.9, 0.9], monkeypatch)
+    model.fit(ArraySource(blobs[0]))
+    assert model.n_iter_ == 5
+    assert len(asked) == 7
+    np.testing.assert_array_equal(parameters_of(model), asked[2])
+    asked = told_losses([0.4, 0.5, 0.6, 0.7, 0.7], monkeypatch)
+    model.fit(ArraySource(blobs[0]))
+    assert model.n_iter_ == 3
+    # The start is of float32, as the training is.
+    np.testing.assert_allclose(parameters_of(model), asked[0])
+
+
+@pytest.mark.parametrize("n_writes", [1, 5])
+def test_a_validated_fit_continues_with_the_same_bits(
+    n_writes, blobs, tmp_path, monkeypatch
+):
+    X, _ = blobs
+    undisturbed = NNEVCLUS(**EARLY).fit(in_buffers(ArraySource(X)))
+    checkpoint = Checkpoint(tmp_path / "fit.checkpoint", seconds=0)
+    with monkeypatch.context() as patch:
+        dying_after(n_writes, patch)
+        with pytest.raises(KilledError):
+            NNEVCLUS(**EARLY).fit(in_buffers(ArraySource(X)), checkpoint=checkpoint)
+    monkeypatch.setattr(ArraySource, "sample", None)
+    continued = NNEVCLUS(**EARLY).fit(in_buffers(ArraySource(X)), checkpoint=checkpoint)
+    np.testing.assert_array_equal(masses(continued, X), masses(undisturbed, X))
+    assert continued.loss_ == undisturbed.loss_
+
+
+def test_a_validated_fit_that_has_ended_early_is_not_continued(
+    blobs, tmp_path, monkeypatch
+):
+    path = tmp_path / "fit.checkpoint"
+    model = NNEVCLUS(**EARLY | {"max_iter": 10})
+    told_losses([0.4, 0.5, 0.6, 0.7, 0.7], monkeypatch)
+    first = model.fit(ArraySource(blobs[0]), checkpoint=path).weights_
+    told_losses([0.7], monkeypatch)
+    monkeypatch.setattr(ArraySource, "_mixed_parts", None)
+    again = clone(model).fit(ArraySource(blobs[0]), checkpoint=path)
+    assert again.n_iter_ == 3
+    for ours, theirs in zip(again.weights_, first, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_validated_partitions(blobs):
+    dask = pytest.importorskip("dask")
+    da = pytest.importorskip("dask.array")
+    X, y = blobs
+    lazy = da.from_array(X, chunks=(2500, 3))
+    labels = {int(np.flatnonzero(y == k)[0]): k for k in range(N_CLUSTERS)}
+    with dask.config.set(scheduler="synchronous"):
+        model = NNEVCLUS(**EARLY).fit(lazy, partial_labels=labels)
+    assert (model.predict(X) == y).mean() > 0.97
+    with dask.config.set(scheduler="threads", num_workers=3):
+        again = NNEVCLUS(**EARLY).fit(lazy, partial_labels=labels)
+    np.testing.assert_array_equal(masses(again, X), masses(model, X))
 
 
 # Checkpoints

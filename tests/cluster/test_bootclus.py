@@ -6,6 +6,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from credalis import Bootclus, CredalPartition, FocalSets
+from credalis.cluster.bootstrap import _bootclus as bootclus
 from helpers import assert_decreasing, assert_valid_partition
 
 
@@ -114,6 +115,33 @@ def test_prediction_needs_no_more_than_some_training_objects(rng):
     assert np.mean(model.predict(X) == model.labels_) > 0.97
 
 
+def test_landmarks_come_near_to_all_pairs(benchmark_data):
+    X = StandardScaler().fit_transform(benchmark_data("fourclass")[0])
+    settings = {"n_bootstrap": 60, "random_state": 0}
+    whole = Bootclus(4, pairs="all", **settings).fit(X)
+    some = Bootclus(4, pairs="landmarks", **settings).fit(X)
+    assert len(some.landmarks_) == 300
+    gaps = np.abs(some.partition_.masses - whole.partition_.masses)
+    assert 0 < gaps.max() < 0.02
+    assert_decreasing(some.history_)
+
+
+def test_all_objects_as_landmarks_are_all_pairs(overlapping):
+    X, _ = overlapping
+    settings = {"n_bootstrap": 20, "random_state": 0}
+    whole = Bootclus(3, **settings).fit(X)
+    some = Bootclus(3, pairs_per_sample=len(X), **settings).fit(X)
+    np.testing.assert_allclose(some.partition_.masses, whole.partition_.masses)
+    assert some.loss_ == pytest.approx(whole.loss_)
+
+
+def test_many_objects_are_compared_with_landmarks(monkeypatch):
+    X, _ = make_blobs(500, centers=8, random_state=1)
+    monkeypatch.setattr(bootclus, "_MAX_ALL_PAIRS", 400)
+    model = Bootclus(8, n_bootstrap=5, random_state=0).fit(X)
+    assert len(model.landmarks_) == 320
+
+
 def test_focal_sets_without_singletons_are_possible(overlapping):
     focal_sets = FocalSets.from_subsets(3, [(0,), (1, 2), (0, 1, 2)])
     model = Bootclus(3, focal_sets=focal_sets, n_bootstrap=10, random_state=0)
@@ -129,6 +157,16 @@ def test_focal_sets_without_singletons_are_possible(overlapping):
         ({"n_bootstrap": 1}, "n_bootstrap must be an integer >= 2, got 1"),
         ({"confidence": 90}, "confidence must be a finite number .* <= 1, got 90"),
         ({"covariance_type": "round"}, "covariance_type must be one of .* got 'round'"),
+        ({"pairs": "sampled"}, "pairs must be one of .* got 'sampled'"),
+        ({"pairs_per_sample": 0}, "pairs_per_sample must be an integer >= 1, got 0"),
+        (
+            {"pairs": "all", "pairs_per_sample": 9},
+            "pairs_per_sample must be None for pairs='all', got 9",
+        ),
+        (
+            {"pairs_per_sample": 5000},
+            "pairs_per_sample, the number of landmarks, must be between .* got 5000",
+        ),
         ({"reg_covar": -1.0}, "reg_covar must be a finite number >= 0, got -1.0"),
     ],
 )

@@ -3,7 +3,13 @@ import tracemalloc
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from sklearn.mixture import GaussianMixture
 
+from credalis.cluster.bootstrap._mixtures import (
+    Mixture,
+    expectation_maximization,
+    responsibilities,
+)
 from credalis.cluster.bootstrap._replicates import (
     best_mixture,
     bootstrap,
@@ -106,3 +112,44 @@ def test_replicates_know_the_posteriors_again(X, covariance_type):
     # The samples differ, and stay near the mixture they started from.
     assert not np.array_equal(posteriors[0], posteriors[1])
     assert np.abs(posteriors.mean(axis=0) - mixture.predict_proba(X)).mean() < 0.1
+
+
+@pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
+def test_em_with_counts_is_em_with_repeated_objects(X, rng, covariance_type):
+    mixture, _ = mixture_of(X, types=(covariance_type,))
+    chosen = rng.integers(len(X), size=len(X))
+    settings = {"reg_covar": 1e-3, "tol": 1e-5, "max_iter": 100}
+    theirs = GaussianMixture(
+        3,
+        covariance_type=covariance_type,
+        weights_init=mixture.weights_,
+        means_init=mixture.means_,
+        precisions_init=mixture.precisions_,
+        **settings,
+    ).fit(X[chosen])
+    ours, likelihood = expectation_maximization(
+        X,
+        np.bincount(chosen, minlength=len(X)),
+        Mixture(mixture.weights_, mixture.means_, mixture.precisions_cholesky_),
+        covariance_type,
+        **settings,
+    )
+    np.testing.assert_allclose(ours.weights, theirs.weights_, rtol=1e-7)
+    np.testing.assert_allclose(ours.means, theirs.means_, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        ours.precisions_cholesky, theirs.precisions_cholesky_, rtol=1e-6, atol=1e-9
+    )
+    shares, densities = responsibilities(X.T, ours, covariance_type)
+    np.testing.assert_allclose(shares.T, theirs.predict_proba(X), atol=1e-7)
+    np.testing.assert_allclose(densities, theirs.score_samples(X), rtol=1e-6)
+    assert likelihood == pytest.approx(theirs.lower_bound_, rel=1e-7)
+
+
+def test_a_component_without_spread_is_an_error(X):
+    flat = np.column_stack([X[:, 0], np.zeros(len(X))])
+    start = Mixture(np.ones(1), np.zeros((1, 2)), np.eye(2)[None])
+    counts = np.ones(len(X), dtype=int)
+    with pytest.raises(ValueError, match="increase reg_covar or lower n_clusters"):
+        expectation_maximization(
+            flat, counts, start, "full", reg_covar=0.0, tol=1e-4, max_iter=5
+        )

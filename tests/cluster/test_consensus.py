@@ -165,14 +165,18 @@ def test_a_cluster_that_votes_would_lose_is_the_references(blobs):
     committee = session.committee
     assert len(committee.lost) == 0
     # Nobody but the reference knows the last cluster.
-    known = [np.where(each.labels == 2, 1, each.labels) for each in committee.members]
-    k = committee.reference
+    common = [
+        names[each.labels]
+        for each, names in zip(committee.members, committee.names, strict=True)
+    ]
+    known = [np.where(labels == 2, 1, labels) for labels in common]
+    known[committee.reference] = common[committee.reference]
     members = [
-        each if j == k else Member(each.name, np.eye(3)[known[j]])
-        for j, each in enumerate(committee.members)
+        Member(each.name, np.eye(3)[labels])
+        for each, labels in zip(committee.members, known, strict=True)
     ]
     others = replace(
-        committee, members=tuple(members), names=(committee.names[k],) * len(members)
+        committee, members=tuple(members), names=(np.arange(3),) * len(members)
     )
     n_found = [
         len(np.unique(each.own_evidence()[0].argmax(axis=1)))

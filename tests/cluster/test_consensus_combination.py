@@ -43,6 +43,16 @@ def test_members_that_are_not_believed_say_nothing(memberships):
     np.testing.assert_array_equal(frame, 1.0)
 
 
+def test_a_model_that_is_fully_believed_speaks_alone(memberships):
+    votes = combination.dempster(memberships, np.full(4, 0.5))
+    singletons, frame = combination.believed(*votes, memberships[0], 1.0)
+    np.testing.assert_allclose(singletons, memberships[0])
+    np.testing.assert_array_equal(frame, 0.0)
+    half, rest = combination.believed(*votes, memberships[0], 0.5)
+    np.testing.assert_allclose(half, (votes[0] + memberships[0]) / 2)
+    np.testing.assert_allclose(half.sum(axis=1) + rest, 1.0)
+
+
 def test_agreement_is_that_with_the_others():
     labels = [np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([0, 1, 0, 1])]
     table = combination.pairwise_agreement(labels)

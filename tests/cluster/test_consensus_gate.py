@@ -10,6 +10,8 @@ from credalis.cluster.consensus._gate import (
     NEIGHBORHOODS,
     _kernel_scores,
     _log_kernel,
+    _simplest,
+    _trust,
     adequacy,
 )
 from credalis.cluster.consensus._mixtures import one_hot
@@ -32,6 +34,35 @@ def test_a_mixture_that_is_true_is_trusted(rng):
     assert gate.z > 1
     labels = gate.mixture.memberships(X).argmax(axis=1)
     assert adjusted_rand_score(y, labels) > 0.8
+
+
+def test_equal_spheres_are_trusted_as_such(rng):
+    y = rng.integers(8, size=600)
+    X = 4 * np.eye(8)[y] + rng.normal(size=(600, 8))
+    gate, X = judged(X, 8)
+    assert gate.trusted == "isotropic"
+    assert gate.weight > 0.5
+    labels = gate.mixture.memberships(X).argmax(axis=1)
+    assert adjusted_rand_score(y, labels) > 0.9
+
+
+def test_the_simplest_that_is_as_good_is_taken(rng):
+    best = rng.normal(size=100)
+    noise = rng.normal(size=100)
+    worse = best - 0.5 + 0.1 * noise
+    nearly = best - 0.01 + noise - noise.mean()
+    scores = {"isotropic": worse, "spherical": nearly, "tied": worse, "full": best}
+    assert _simplest(scores) == "spherical"
+    assert _simplest(scores | {"spherical": worse}) == "full"
+
+
+def test_a_rival_that_agrees_is_hardly_one():
+    assert _trust(2.0, 0.0) == 1.0
+    assert _trust(0.0, 0.0) == 0.0
+    assert _trust(0.0, 0.9) == pytest.approx(0.9)
+    # Unless it is clearly better.
+    assert _trust(-2.0, 1.0) == 0.0
+    assert _trust(1.0, -0.1) == 0.5
 
 
 def test_neighborhoods_are_trusted_where_no_mixture_fits():

@@ -17,7 +17,7 @@ from credalis import EVCLUS, NNEVCLUS, CredalPartition, FocalSets
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster.evclus import _problem as problems
 from credalis.cluster.evclus import _solve as solving
-from credalis.cluster.evclus._rows import descend, optimality_gap, sweep
+from credalis.cluster.evclus._rows import descend_together, optimality_gap, sweep
 from credalis.cluster.nnevclus._seeds import fixed_seeds
 from credalis.constraints import random_pairs
 from credalis.datasets import load_butterfly
@@ -223,7 +223,7 @@ def test_a_planted_partition_is_found_again(seed):
         StoredSimilarities(1 - targets), 60, focal_sets, stored=1 - targets
     )
     start = 0.9 * planted + 0.1 * random_masses(rng, 60, focal_sets)
-    trace = descend(RowCost(stress), start, tol=0, max_iter=60)
+    trace = descend_together(RowCost(stress), [start], tol=0, max_iter=60)[0]
     assert trace.loss < 1e-8
 
 
@@ -323,6 +323,30 @@ def test_a_start_on_a_subset_finds_the_same_clusters(blobs, monkeypatch):
     for init in ("random", "k-means++"):
         model = quick(init=init).fit(blobs[0])
         assert adjusted_rand_score(blobs[1], model.labels_) > 0.9
+
+
+def test_starts_together_find_what_starts_alone_find(blobs, monkeypatch):
+    together = quick(n_init=4).fit(blobs[0])
+    monkeypatch.setattr(EVCLUS, "_solves_together", lambda self, problem: False)
+    alone = quick(n_init=4).fit(blobs[0])
+    assert together.loss_ == pytest.approx(alone.loss_, rel=1e-9)
+    np.testing.assert_allclose(
+        together.partition_.masses, alone.partition_.masses, atol=1e-5
+    )
+
+
+def test_the_number_of_jobs_changes_no_bit(blobs):
+    one, two = (quick(n_init=10, tol=1e-2, n_jobs=n).fit(blobs[0]) for n in (1, 2))
+    np.testing.assert_array_equal(one.partition_.masses, two.partition_.masses)
+
+
+def test_all_subsets_of_many_clusters():
+    X, _ = make_blobs(60, centers=8, random_state=0)
+    model = quick(n_clusters=8, focal_sets="full", n_init=2).fit(X)
+    assert len(model.focal_sets_) == 256
+    assert_valid_partition(model.partition_)
+    assert_decreasing(model.history_)
+    assert model.kkt_residual_ < 1e-2
 
 
 def test_sorted_data_are_no_harder_than_shuffled_ones(blobs):
@@ -528,17 +552,17 @@ def test_constraints_are_handed_on_to_neighbours(blobs):
 
 def test_interrupt_keeps_the_best_and_warns(blobs, monkeypatch):
     calls = []
-    real = solving.descend
+    real = solving.descend_together
 
-    def descend_and_press(cost, start, *, report=None, **settings):
+    def descend_and_press(cost, starts, *, reports=None, **settings):
         def press(iteration, loss):
             calls.append(iteration)
             if iteration == 4:
                 raise KeyboardInterrupt
 
-        return real(cost, start, report=press, **settings)
+        return real(cost, starts, reports=[press] * len(starts), **settings)
 
-    monkeypatch.setattr(solving, "descend", descend_and_press)
+    monkeypatch.setattr(solving, "descend_together", descend_and_press)
     model = quick()
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(blobs[0])
@@ -548,15 +572,15 @@ def test_interrupt_keeps_the_best_and_warns(blobs, monkeypatch):
 
 
 def test_interrupt_while_a_subset_is_fitted_still_gives_all_masses(blobs, monkeypatch):
-    real = solving.descend
+    real = solving.descend_together
 
     def press(iteration, loss):
         raise KeyboardInterrupt
 
-    def descend_and_press(cost, start, report=None, **settings):
-        return real(cost, start, report=press, **settings)
+    def descend_and_press(cost, starts, reports=None, **settings):
+        return real(cost, starts, reports=[press] * len(starts), **settings)
 
-    monkeypatch.setattr(solving, "descend", descend_and_press)
+    monkeypatch.setattr(solving, "descend_together", descend_and_press)
     model = quick(pairs="landmarks", pairs_per_sample=40)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(blobs[0])

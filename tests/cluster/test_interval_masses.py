@@ -44,12 +44,29 @@ def test_loss_is_the_mean_misfit_of_belief_and_plausibility(rng):
     assert IntervalFit.of(lower, upper, PAIRS).loss(masses) == pytest.approx(expected)
 
 
-@given(st.integers(0, 10_000), st.sampled_from(["pairs", "singletons", "full"]))
-def test_no_sweep_increases_the_loss(seed, kind):
+def test_loss_with_landmarks_is_the_mean_over_pairs_with_one(rng):
+    lower, upper = random_intervals(rng, 12)
+    masses = rng.dirichlet(np.ones(6), 12)
+    about_pairs = CredalPartition(with_empty(masses), PAIRS).pairwise_masses()
+    belief, plausibility = about_pairs[..., 1], 1 - about_pairs[..., 2]
+    i, j = np.triu_indices(12, 1)
+    i, j = i[i < 5], j[i < 5]
+    expected = np.mean((belief - lower)[i, j] ** 2 + (plausibility - upper)[i, j] ** 2)
+    fit = IntervalFit.of(lower[:, :5], upper[:, :5], PAIRS)
+    assert fit.n_pairs == len(i)
+    assert fit.loss(masses) == pytest.approx(expected)
+
+
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["pairs", "singletons", "full"]),
+    st.sampled_from([30, 11, 1]),
+)
+def test_no_sweep_increases_the_loss(seed, kind, n_landmarks):
     rng = np.random.default_rng(seed)
     lower, upper = random_intervals(rng, 30)
     focal_sets = getattr(FocalSets, kind)(3)
-    fit = IntervalFit.of(lower, upper, focal_sets)
+    fit = IntervalFit.of(lower[:, :n_landmarks], upper[:, :n_landmarks], focal_sets)
     masses = rng.dirichlet(np.ones(len(focal_sets) - 1), 30)
     losses = [fit.loss(masses)]
     for _ in range(4):

@@ -114,6 +114,38 @@ def test_row_problem_and_coupling_say_how_the_cost_changes(seed, focal_sets):
                     assert predicted == pytest.approx(change, rel=1e-9, abs=1e-13)
 
 
+@pytest.mark.parametrize("focal_sets", [FocalSets.pairs(3), FocalSets.full(5)])
+def test_starts_together_are_the_starts_alone(points, rng, focal_sets):
+    starts = np.stack([random_masses(rng, N, focal_sets) for _ in range(3)])
+    others = np.stack([random_masses(rng, N, focal_sets) for _ in range(3)])
+    must, cannot = np.array([[0, 1], [2, 9]]), np.array([[0, 5], [3, 20]])
+    constraints = PairConstraints(must, cannot, N, focal_sets)
+    for stress in stresses(points, focal_sets):
+        cost = RowCost(stress, constraints, 0.7)
+        for rows in (slice(0, 4), slice(7, N)):
+            steps = others[:, rows] - starts[:, rows]
+            problem = cost.row_problem(starts, rows)
+            moved = problem.products(steps.reshape(-1, len(focal_sets)))
+            alone = [cost.row_problem(each, rows) for each in starts]
+            np.testing.assert_allclose(
+                moved,
+                np.concatenate(
+                    [p.products(step) for p, step in zip(alone, steps, strict=True)]
+                ),
+                atol=1e-14,
+            )
+            np.testing.assert_allclose(
+                problem.linear, np.concatenate([p.linear for p in alone])
+            )
+            couplings = [
+                cost.coupling(each, rows, step)
+                for each, step in zip(starts, steps, strict=True)
+            ]
+            np.testing.assert_allclose(
+                cost.coupling(starts, rows, steps), couplings, atol=1e-15
+            )
+
+
 def test_one_sided_problem_is_that_of_the_partners_alone(points, rng):
     focal_sets = FocalSets.pairs(3)
     masses = random_masses(rng, N, focal_sets)

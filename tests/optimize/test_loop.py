@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from credalis.optimize import iterate, iterate_to_best
+from credalis.optimize import iterate, iterate_to_best, iterate_together
 
 
 def newton_step(x):
@@ -115,3 +115,62 @@ def test_interrupt_before_the_first_iteration_is_raised():
 
     with pytest.raises(KeyboardInterrupt):
         iterate(step, 0, tol=0, max_iter=10)
+
+
+def newton_steps(xs):
+    return [newton_step(x) for x in xs]
+
+
+def test_runs_together_are_the_runs_alone():
+    starts, reports = [1.0, 9.0, 400.0], [[], [], []]
+    together = iterate_together(
+        newton_steps,
+        starts,
+        tol=1e-12,
+        max_iter=9,
+        reports=[lambda *each, calls=calls: calls.append(each) for calls in reports],
+    )
+    for start, trace, calls in zip(starts, together, reports, strict=True):
+        alone = iterate(newton_step, start, tol=1e-12, max_iter=9)
+        assert trace.state == alone.state
+        assert trace.converged == alone.converged
+        np.testing.assert_array_equal(trace.losses, alone.losses)
+        assert calls == list(enumerate(alone.losses, start=1))
+    assert [trace.converged for trace in together] == [True, True, False]
+
+
+def test_runs_that_have_ended_are_left_out():
+    sizes = []
+
+    def step(xs):
+        sizes.append(len(xs))
+        return newton_steps(xs)
+
+    iterate_together(step, [1.0, 400.0], tol=1e-12, max_iter=50)
+    assert sizes[0] == 2
+    assert sizes[-1] == 1
+
+
+def test_an_interrupt_ends_the_runs_that_are_left():
+    def step(xs):
+        if len(xs) == 1:
+            raise KeyboardInterrupt
+        return newton_steps(xs)
+
+    done, left = iterate_together(step, [1.0, 400.0], tol=1e-12, max_iter=50)
+    assert (done.converged, done.interrupted) == (True, False)
+    assert (left.converged, left.interrupted) == (False, True)
+    assert done.n_iter == left.n_iter
+
+
+def test_an_interrupt_before_the_first_iteration_is_raised():
+    def step(xs):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        iterate_together(step, [1.0, 2.0], tol=1e-12, max_iter=50)
+
+
+def test_one_run_that_is_not_finite_is_an_error():
+    with pytest.raises(ValueError, match="the loss must stay finite, it is nan"):
+        iterate_together(lambda xs: [(x, np.nan) for x in xs], [1.0], tol=0, max_iter=5)

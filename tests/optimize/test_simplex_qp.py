@@ -8,9 +8,11 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize, nnls
 
 from credalis.optimize import (
+    FactoredQuadratics,
     RowQuadratics,
     minimize_on_simplex,
     minimize_quartic,
+    quadratics,
     simplex_gap,
 )
 
@@ -110,6 +112,60 @@ def test_a_matrix_less_rank_one_is_the_same_as_one_for_each_row(rng):
     np.testing.assert_allclose(x, minimize_on_simplex(own, start), atol=1e-7)
     assert simplex_gap(own, x).max() < 1e-8
     np.testing.assert_allclose(common.products(start), own.products(start), atol=1e-12)
+
+
+def test_a_matrix_for_each_group_is_the_same_as_one_for_each_row(rng):
+    factors = rng.normal(size=(3, 9, 5))
+    grams = factors.transpose(0, 2, 1) @ factors
+    owners = np.array([0, 0, 2, 2, 2])
+    linear, start = rng.normal(size=(5, 5)), rng.dirichlet(np.ones(5), 5)
+    removed = 0.1 * rng.normal(size=(5, 5))
+    own = grams[owners] - removed[:, :, None] * removed[:, None, :]
+    grouped = RowQuadratics(grams, linear, removed, owners)
+    single = RowQuadratics(own, linear)
+    np.testing.assert_allclose(grouped.products(start), single.products(start))
+    np.testing.assert_allclose(grouped.corners(), single.corners())
+    np.testing.assert_allclose(
+        minimize_on_simplex(grouped, start),
+        minimize_on_simplex(single, start),
+        atol=1e-8,
+    )
+
+
+@pytest.mark.parametrize("owners", [None, np.array([0, 0, 1, 1, 1, 1])])
+def test_factors_are_the_same_as_the_matrix(rng, owners):
+    n_variables, n_rows = 40, 6
+    shape = (n_variables, 12) if owners is None else (2, n_variables, 12)
+    factor = rng.normal(size=shape)
+    # In the range of the matrix, as in least squares: else the minimum is no number.
+    targets = rng.normal(size=(n_rows, 12))
+    own = factor[owners] if owners is not None else np.stack([factor] * n_rows)
+    linear = np.einsum("rfk,rk->rf", own, targets)
+    removed = 0.3 * own[:, :, 0]
+    factored = quadratics(factor, linear, removed, owners)
+    assert isinstance(factored, FactoredQuadratics)
+    gram = factor @ factor.swapaxes(-1, -2)
+    whole = RowQuadratics(gram, linear, removed, owners)
+    start = rng.dirichlet(np.full(n_variables, 0.1), n_rows)
+    np.testing.assert_allclose(factored.products(start), whole.products(start))
+    np.testing.assert_allclose(factored.corners(), whole.corners())
+    # The matrix is singular, so that points may differ, but not what they are worth.
+    x, y = (minimize_on_simplex(each, start) for each in (factored, whole))
+    np.testing.assert_allclose(whole.products(x), whole.products(y), atol=1e-6)
+    assert simplex_gap(factored, x).max() < 1e-8
+    np.testing.assert_allclose(simplex_gap(factored, start), simplex_gap(whole, start))
+    turned = np.ascontiguousarray(factor.swapaxes(-1, -2))
+    assert isinstance(quadratics(turned, targets), RowQuadratics)
+
+
+def test_a_start_with_all_entries_ends_where_others_do(rng):
+    factors = rng.normal(size=(80, 30))
+    gram = factors.T @ factors
+    problem = RowQuadratics(gram, rng.normal(size=(25, 30)) @ gram)
+    wide = minimize_on_simplex(problem, np.full((25, 30), 1 / 30))
+    narrow = minimize_on_simplex(problem, problem.corners())
+    np.testing.assert_allclose(wide, narrow, atol=1e-7)
+    assert simplex_gap(problem, wide).max() < 1e-8
 
 
 def test_the_unit_matrix_gives_the_projection(rng):

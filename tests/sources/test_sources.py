@@ -394,13 +394,62 @@ def test_files_that_do_not_fit_together_are_named_at_once(X, tmp_path):
         ParquetSource(folder)
 
 
-def test_columns_in_the_names_of_folders_are_left_to_their_user(X, tmp_path):
+def hive_folder(X, keys, folder):
+    """Columns a and b in files, c and further keys in the names of folders."""
+    pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    table = columns_of(np.column_stack([X[:60, :2], np.arange(60) % 3]), c="i4")
-    parquet.write_to_dataset(table, str(tmp_path / "rows"), partition_cols=["c"])
-    with pytest.raises(ValueError, match=r"it has no 'c': name the columns to use"):
-        ParquetSource(tmp_path / "rows")
-    assert ParquetSource(tmp_path / "rows", ["b", "a"]).n_rows == 60
+    columns = {"a": X[:, 0], "b": X[:, 1].astype("f4")} | keys
+    parquet.write_to_dataset(
+        pa.table(columns), str(folder), partition_cols=list(keys), row_group_size=10
+    )
+    return folder
+
+
+def test_columns_in_the_names_of_folders_are_used_if_they_are_named(X, tmp_path):
+    numbers = np.arange(60) % 3 - 1
+    folder = hive_folder(X[:60], {"c": numbers, "d": ["x y"] * 60}, tmp_path / "rows")
+    source = ParquetSource(folder)
+    assert source.feature_names == ("a", "b")
+    order = np.argsort(numbers, kind="stable")
+    expected = np.column_stack([X[:60, 0], X[:60, 1].astype("f4"), numbers])[order]
+    np.testing.assert_array_equal(np.concatenate([*source.batches()]), expected[:, :2])
+    chosen = ParquetSource(folder, ["c", "a"])
+    assert chosen.n_rows == 60
+    rows = np.concatenate([*chosen.batches(7)])
+    np.testing.assert_array_equal(rows, expected[:, [2, 0]])
+    mixed = np.concatenate([*chosen.buffers(np.random.RandomState(0), 20)])
+    np.testing.assert_array_equal(sorted_rows(mixed), sorted_rows(rows))
+    alone = np.concatenate([*ParquetSource(folder, ["c"]).batches(7)])
+    np.testing.assert_array_equal(alone, expected[:, [2]])
+    assert chosen.fingerprint() != source.fingerprint()
+    with pytest.raises(ValueError, match="its column 'd' holds text"):
+        ParquetSource(folder, ["a", "d"])
+
+
+def test_rows_in_a_folder_without_a_value_are_told(X, tmp_path):
+    numbers = [1] * 10 + [None] * 10
+    folder = hive_folder(X[:20], {"c": numbers}, tmp_path / "rows")
+    assert ParquetSource(folder).sample(np.random.RandomState(0), 20).shape == (20, 2)
+    with pytest.raises(ValueError, match="got nan in row 10, column 'c'"):
+        list(ParquetSource(folder, ["a", "c"]).batches())
+
+
+def test_fits_and_predictions_of_folders_with_columns_in_their_names(X, tmp_path):
+    from credalis import ECM
+    from credalis.io import open_table, predict_table
+
+    keys = {"year": np.repeat([2023, 2024], 150)}
+    folder = hive_folder(X[:300], keys, tmp_path / "rows")
+    table = open_table(folder)
+    model = ECM(2, random_state=0).fit(table)
+    assert list(model.feature_names_in_) == ["a", "b"]
+    assert predict_table(model, table, tmp_path / "out.parquet") == 300
+    labels = open_table(tmp_path / "out.parquet").read(["label"])["label"].to_numpy()
+    pytest.importorskip("pandas")
+    rows = table.read(["a", "b"]).to_pandas()
+    np.testing.assert_array_equal(labels, model.predict(rows))
+    dated = ECM(2, random_state=0).fit(from_table(table, ["a", "b", "year"]))
+    assert predict_table(dated, table, tmp_path / "out.parquet") == 300
 
 
 def test_missing_values_in_a_file_are_named(X, tmp_path):

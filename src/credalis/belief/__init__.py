@@ -10,6 +10,7 @@ from credalis.belief._combination import (
     conjunctive,
     dempster,
     disjunctive,
+    mass_apart,
 )
 from credalis.belief._distances import (
     belief_distance,
@@ -82,6 +83,7 @@ __all__ = [
     "is_vacuous",
     "jaccard_matrix",
     "jousselme_distance",
+    "mass_apart",
     "masses_to_commonality",
     "masses_to_implicability",
     "nonspecificity",

@@ -9,82 +9,18 @@ from credalis import _compare
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
-from credalis.cli._shared._options import (
-    PATH,
-    SETTINGS,
-    column_options,
-    data_argument,
-    debug_option,
-    examples,
-    json_option,
-    n_jobs_option,
-    quiet_option,
-    seed_option,
+from credalis.cli._shared._names import (
+    FOR_DATA_ALONE,
+    FOR_MANY_ROWS,
+    MAX_ROWS_FOR_ALL,
+    METHODS,
 )
 from credalis.cli._shared._outputs import check_figure, check_outputs, write_figure
-from credalis.cluster import estimator_classes, named_estimators
 from credalis.tables import as_text
 
-# Beyond so many rows, methods whose memory or time grows with n² are left out unless
-# they are named.
-_MAX_ROWS_FOR_ALL = 1000
-_ALL = list(named_estimators(for_data_alone=True))
-_QUICK = [
-    name
-    for cls in estimator_classes()
-    if cls._is_for_many_rows
-    for name, parameters in cls.variants().items()
-    # A start from belief peaks looks at all pairs.
-    if not parameters
-]
 
-
-@click.command(
-    context_settings=SETTINGS,
-    short_help="Compare several methods side by side.",
-    epilog=examples(
-        "credalis compare flowers.csv -c 3 --truth species --methods ECM,EVCLUS",
-    ),
-)
-@data_argument
-@click.option(
-    "-c",
-    "--clusters",
-    "n_clusters",
-    type=click.IntRange(min=2),
-    metavar="K",
-    required=True,
-    help="Number of clusters; EkNNclus finds its own.",
-)
-@click.option(
-    "--methods",
-    metavar="A,B,...",
-    help=f"One or more of {', '.join(_ALL)}.  [default: all; with more "
-    f"than {_MAX_ROWS_FOR_ALL} rows, {', '.join(_QUICK)}]",
-)
-@click.option(
-    "--truth",
-    metavar="COLUMN",
-    help="Column of true classes. The results are compared with it; no method sees it.",
-)
-@click.option(
-    "--plot",
-    type=PATH,
-    help="Where to plot consistency against nonspecificity: .png, .svg or .pdf; needs "
-    "--truth.",
-)
-@column_options
-@seed_option
-@n_jobs_option
-@json_option
-@quiet_option
-@debug_option
-def compare(data: str, **options: Any) -> None:
-    """Cluster a table with several methods and put the results side by side.
-
-    One of them is recommended, by agreement with the others, stability on a part of
-    the rows, and warnings; the true classes have no part in that.
-    """
+def run(data: str, **options: Any) -> None:
+    """Do what the options say."""
     console = Console(quiet=options["quiet"], as_json=options["as_json"])
     truth, plot = options["truth"], options["plot"]
     if plot and not truth:
@@ -104,7 +40,12 @@ def compare(data: str, **options: Any) -> None:
     others = [truth] if truth else []
     with console.hearing_warnings():
         table = load_data(
-            data, table_options, console, others=others, text_columns=others
+            data,
+            table_options,
+            console,
+            others=others,
+            text_columns=others,
+            by="credalis compare",
         )
         if methods is None:
             methods = _methods_for(len(table.X), console)
@@ -136,12 +77,12 @@ def _names(text: str | None) -> list[str] | None:
     """Names of methods as they are written in the library."""
     if text is None:
         return None
-    known = {name.lower(): name for name in _ALL}
+    known = {name.lower(): name for name in FOR_DATA_ALONE}
     names = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         if part.lower() not in known:
             hint = ""
-            if part.upper() in named_estimators():
+            if part.upper() in METHODS:
                 hint = f" ({part.upper()} needs pairs, which compare does not have)"
             raise click.UsageError(
                 f"--methods must be one or more of {', '.join(known.values())}, got "
@@ -153,13 +94,14 @@ def _names(text: str | None) -> list[str] | None:
 
 
 def _methods_for(n_rows: int, console: Console) -> list[str]:
-    if n_rows <= _MAX_ROWS_FOR_ALL:
-        return list(_ALL)
+    if n_rows <= MAX_ROWS_FOR_ALL:
+        return list(FOR_DATA_ALONE)
     console.note(
-        f"{n_rows} rows: only {', '.join(_QUICK)} are run; name others with --methods, "
-        "but their memory or time may grow with the square of the number of rows"
+        f"{n_rows} rows: only {', '.join(FOR_MANY_ROWS)} are run; name others with "
+        "--methods, but their memory or time may grow with the square of the number of "
+        "rows"
     )
-    return list(_QUICK)
+    return list(FOR_MANY_ROWS)
 
 
 def _classes(table: Data, truth: str) -> np.ndarray:

@@ -6,7 +6,6 @@ import click
 
 from credalis._files import naming_errors
 from credalis.cli._shared._interrupts import stop_if_asked
-from credalis.cli._shared._options import PATH, SETTINGS, debug_option, seed_option
 from credalis.cluster import Consensus
 from credalis.datasets import make_four_class
 from credalis.report import report
@@ -14,20 +13,8 @@ from credalis.report import report
 _N_CLUSTERS = 4
 
 
-@click.command(
-    context_settings=SETTINGS, short_help="Cluster built-in data and write a report."
-)
-@click.option(
-    "-o",
-    "--output",
-    type=PATH,
-    default="report.html",
-    help="Where to write the report.",
-)
-@seed_option
-@debug_option
-def demo(output: str, seed: int) -> None:
-    """Cluster four overlapping groups by a consensus of methods and write a report."""
+def run(output: str, seed: int) -> None:
+    """Do what the options say."""
     X, _ = make_four_class(random_state=seed)
     model = Consensus(_N_CLUSTERS, random_state=seed).fit(X)
     stop_if_asked()

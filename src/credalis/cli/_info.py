@@ -3,15 +3,12 @@
 import os
 from typing import Any
 
-import click
-
 from credalis import _archive
 from credalis.cli._shared._console import Console, visible
-from credalis.cli._shared._options import PATH, SETTINGS, debug_option, json_option
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.partition import CredalPartition
-from credalis.tabular import Preparation, TabularModel
+from credalis.tabular import Preparation, TabularModel, in_words
 
 _UNITS = ("bytes", "kB", "MB", "GB")
 _MAX_SETS_SHOWN = 20
@@ -20,16 +17,8 @@ _MAX_SETS_SHOWN = 20
 _FACTS = {"table", "rows", "dropped", "clear", "ambiguous", "outliers"}
 
 
-@click.command(context_settings=SETTINGS)
-@click.argument("model", type=PATH)
-@json_option
-@debug_option
-def info(model: str, as_json: bool) -> None:
-    """Show what a model file holds.
-
-    MODEL is a file written by "credalis cluster --model", or by save in Python. Nothing
-    in it is executed.
-    """
+def run(model: str, as_json: bool) -> None:
+    """Do what the options say."""
     saved = load(model)
     header, _ = _archive.read(model)
     values: dict[str, Any] = {
@@ -59,8 +48,11 @@ def _columns(preparation: Preparation) -> dict[str, Any]:
     return {
         "scaling": preparation.scaling,
         "missing": preparation.missing,
+        "metric": preparation.metric,
         "numbers": numbers,
+        "cyclic": preparation.plan.cyclic,
         "categories": preparation.categories,
+        "readings": preparation.plan.readings,
     }
 
 
@@ -182,9 +174,21 @@ def _words(fit: dict[str, Any]) -> str:
 def _column_lines(columns: dict[str, Any]) -> list[tuple[str, str]]:
     scaling = columns["scaling"]
     lines = [("scaling", scaling), ("missing", columns["missing"])]
+    if columns["metric"] == "gower":
+        lines.append(("compared by", "Gower's dissimilarity"))
+    read = {
+        name: f", read as {in_words(reading)}"
+        for name, reading in columns["readings"].items()
+        if reading not in ("truth", "rank")
+    }
     for each in columns["numbers"]:
+        name = each["name"]
         scaled = f" (x - {each['center']:.6g}) / {each['scale']:.6g}"
-        lines.append(("column", each["name"] + ("" if scaling == "none" else scaled)))
+        scaled = "" if scaling == "none" else scaled
+        lines.append(("column", name + scaled + read.get(name, "")))
+    for name, period in columns["cyclic"].items():
+        again = f", begins again after {period:g}"
+        lines.append(("column", name + again + read.get(name, "")))
     for name, categories in columns["categories"].items():
         lines.append(("column", f"{name}: {', '.join(categories)}"))
     return lines

@@ -8,17 +8,18 @@ from collections.abc import Sequence
 import click
 
 from credalis import __version__
-from credalis.cli._cluster import cluster
-from credalis.cli._compare import compare
-from credalis.cli._completion import completion
-from credalis.cli._demo import demo
-from credalis.cli._info import info
-from credalis.cli._peaks import peaks
-from credalis.cli._predict import predict
-from credalis.cli._reproduce import reproduce
+from credalis.cli._commands._cluster import cluster
+from credalis.cli._commands._compare import compare
+from credalis.cli._commands._completion import completion
+from credalis.cli._commands._demo import demo
+from credalis.cli._commands._info import info
+from credalis.cli._commands._peaks import peaks
+from credalis.cli._commands._predict import predict
+from credalis.cli._commands._reproduce import reproduce
 from credalis.cli._shared._console import is_debugging, one_line, visible
 from credalis.cli._shared._interrupts import catching_signals
 from credalis.cli._shared._options import SETTINGS, debug_option
+from credalis.exceptions import FitCancelledError
 
 _INTERRUPTED = 130
 _EXPECTED = (ValueError, OSError, ImportError)
@@ -80,7 +81,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         _show(one_line(error.format_message()))
         return 1
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort, FitCancelledError):
         sys.stderr.write("\ncredalis: interrupted\n")
         return _INTERRUPTED
     except BrokenPipeError:

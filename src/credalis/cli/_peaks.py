@@ -2,84 +2,33 @@
 
 from typing import Any
 
-import click
 import numpy as np
 
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._data import DataOptions, load_data
-from credalis.cli._shared._options import (
-    PATH,
-    SETTINGS,
-    column_options,
-    data_argument,
-    debug_option,
-    examples,
-    json_option,
-    quiet_option,
-    seed_option,
-)
 from credalis.cli._shared._outputs import check_figure, check_outputs, write_figure
 from credalis.partition._presentation import text_table
 from credalis.peaks import delta_bel
 from credalis.plots import DeltaBelDisplay
 
 
-@click.command(
-    context_settings=SETTINGS,
-    short_help="Suggest a number of clusters.",
-    epilog=examples(
-        "credalis peaks flowers.csv --plot peaks.png",
-    ),
-)
-@data_argument
-@click.option(
-    "-c",
-    "--clusters",
-    "n_clusters",
-    type=click.IntRange(min=2),
-    metavar="K",
-    help="How many centres to list.  [default: as many as stand out]",
-)
-@click.option(
-    "--n-neighbors",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Number of neighbours that support a centre.  [default: depends on the number "
-    "of rows]",
-)
-@click.option(
-    "--sample",
-    type=click.IntRange(min=0),
-    metavar="N",
-    default=20_000,
-    help="Use at most this many rows, drawn at random; 0 for all.",
-)
-@click.option("--plot", type=PATH, help="Where to draw the graph: .png, .svg or .pdf.")
-@column_options
-@seed_option
-@json_option
-@quiet_option
-@debug_option
-def peaks(data: str, **options: Any) -> None:
-    """Suggest a number of clusters from the δ-Bel graph of a table.
-
-    A centre has many near neighbours, and hence a high degree of belief (Bel) that it
-    is a centre, and it is far (δ) from every object with a higher degree.
-    """
+def run(data: str, **options: Any) -> None:
+    """Do what the options say."""
     console = Console(quiet=options["quiet"], as_json=options["as_json"])
     check_figure(options["plot"])
     check_outputs(data, {"--plot": options["plot"]})
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
-        table = load_data(data, table_options, console)
+        table = load_data(data, table_options, console, by="peaks", takes_gower=True)
         rows = _sample(len(table.X), options["sample"], options["seed"])
         if len(rows) < len(table.X):
             console.note(f"using {len(rows)} rows, drawn at random (--sample)")
         is_square = table_options.precomputed
+        metric = "precomputed" if is_square else table.metric or "euclidean"
         graph = delta_bel(
             table.X[np.ix_(rows, rows)] if is_square else table.X[rows],
             n_neighbors=options["n_neighbors"] or "auto",
-            metric="precomputed" if is_square else "euclidean",
+            metric=metric,
         )
         centers = graph.suggest(options["n_clusters"])
         if options["plot"]:

@@ -8,7 +8,12 @@ from credalis.constraints._pairs import Pairs, link_graph
 
 
 def spread_labels(
-    labels: NDArray[np.integer], must_link: Pairs, cannot_link: Pairs, *, name: str
+    labels: NDArray[np.integer],
+    must_link: Pairs,
+    cannot_link: Pairs,
+    *,
+    name: str,
+    rows: NDArray[np.integer] | None = None,
 ) -> NDArray[np.intp]:
     """Labels handed on along chains of must-links.
 
@@ -20,6 +25,8 @@ def spread_labels(
         Checked pairs that do not contradict each other.
     name : str
         Name of the parameter that holds the labels, for the message.
+    rows : array of int, shape (n_samples,), default=None
+        What messages call the objects; None: by their row numbers.
 
     Returns
     -------
@@ -42,6 +49,7 @@ def spread_labels(
     """
     labels = labels.astype(np.intp)
     known = np.flatnonzero(labels >= 0)
+    called = np.arange(len(labels)) if rows is None else rows
     graph = link_graph(must_link, len(labels))
     n_groups, group = connected_components(graph, directed=False)
     owner = np.full(n_groups, -1, dtype=np.intp)
@@ -52,7 +60,7 @@ def spread_labels(
         one = known[differ.argmax()]
         raise ValueError(
             f"{name} must agree with must_link, got other labels for the linked "
-            f"objects {one} and {owners[one]}"
+            f"objects {called[one]} and {called[owners[one]]}"
         )
     spread = np.where(owners >= 0, labels[owners], -1)
     first, second = spread[cannot_link].T
@@ -61,6 +69,6 @@ def spread_labels(
         one, other = cannot_link[equal.argmax()]
         raise ValueError(
             f"{name} must agree with cannot_link, got the same label for the objects "
-            f"{one} and {other} or those linked to them"
+            f"{called[one]} and {called[other]} or those linked to them"
         )
     return spread

@@ -67,7 +67,11 @@ def check_pairs(name: str, pairs: PairsLike, n_samples: int) -> Pairs:
 
 
 def check_constraints(
-    must_link: PairsLike, cannot_link: PairsLike, n_samples: int
+    must_link: PairsLike,
+    cannot_link: PairsLike,
+    n_samples: int,
+    *,
+    rows: NDArray[np.integer] | None = None,
 ) -> Links:
     """Must-links and cannot-links in order, or a ValueError if they disagree.
 
@@ -78,6 +82,8 @@ def check_constraints(
         cannot-link, directly or through other objects.
     n_samples : int
         Number of objects.
+    rows : array of int, shape (n_samples,), default=None
+        What messages call the objects; None: by their row numbers.
 
     Returns
     -------
@@ -99,10 +105,12 @@ def check_constraints(
     group = connected_components(graph, directed=False)[1]
     joined = group[cannot[:, 0]] == group[cannot[:, 1]]
     if joined.any():
+        called = np.arange(n_samples) if rows is None else rows
         start, end = cannot[joined.argmax()].tolist()
-        chain = _shortest_chain(graph, start, end)
+        chain = _shortest_chain(graph, start, end, called)
         raise ValueError(
-            f"cannot_link holds ({start}, {end}), but must_link joins them: {chain}"
+            f"cannot_link holds ({called[start]}, {called[end]}), but must_link joins "
+            f"them: {chain}"
         )
     return must, cannot
 
@@ -266,11 +274,13 @@ def link_graph(must: Pairs, n_samples: int) -> csr_array:
     return csr_array((np.ones(len(must)), ends), shape=(n_samples, n_samples))
 
 
-def _shortest_chain(graph: csr_array, start: int, end: int) -> str:
+def _shortest_chain(
+    graph: csr_array, start: int, end: int, called: NDArray[np.integer]
+) -> str:
     """Objects from start to end as "start-...-end", each linked to the next."""
     _, previous = breadth_first_order(graph, start, directed=False)
     chain = [end]
     while chain[-1] != start:
         chain.append(int(previous[chain[-1]]))
-    names = [str(row) for row in reversed(chain)]
+    names = [str(called[place]) for place in reversed(chain)]
     return "-".join(names if len(names) <= 12 else [*names[:9], "...", names[-1]])

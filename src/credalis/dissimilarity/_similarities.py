@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_array
 
 from credalis._checks import check_flag, naming
+from credalis.dissimilarity._gower import Gower
 
 # φ(δ0): objects δ0 apart should be in conflict to this degree.
 TARGET_AT_SCALE = 0.95
@@ -104,6 +106,17 @@ def _largest_asymmetry(matrix: NDArray[np.float64]) -> float:
     starts = range(0, len(matrix), _ROWS)
     blocks = [slice(start, start + _ROWS) for start in starts]
     return max(float(np.abs(matrix[b] - matrix[:, b].T).max()) for b in blocks)
+
+
+def dissimilarities_between(
+    X: NDArray[np.float64], Y: NDArray[np.float64] | None, metric: Any
+) -> NDArray[np.float64]:
+    """Dissimilarities of the rows of X and Y, or of X, by any metric, (n_X, n_Y)."""
+    if isinstance(metric, Gower):
+        return metric.between(X, Y)
+    # Callers look at what is not finite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return pairwise_distances(X, Y, metric=metric)
 
 
 def sample_pairs(
@@ -392,7 +405,7 @@ class MatrixSimilarities(Similarities):
 
 @dataclass(frozen=True, eq=False)
 class MetricSimilarities(Similarities):
-    """Similarities from any metric of scikit-learn, computed block by block."""
+    """Similarities from Gower's or any metric of scikit-learn, block by block."""
 
     points: NDArray[np.float64]
     metric: str | Callable
@@ -413,26 +426,25 @@ class MetricSimilarities(Similarities):
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Distances of the block, then the exponential."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            distances = pairwise_distances(
-                self.points[rows], self.points[columns], metric=self.metric
-            )
-        np.exp(_exponents(distances, self.rate), out=out, casting="same_kind")
+        lengths = dissimilarities_between(
+            self.points[rows], self.points[columns], self.metric
+        )
+        np.exp(_exponents(lengths, self.rate), out=out, casting="same_kind")
 
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Distances of all partners of one object at a time."""
+        if isinstance(self.metric, Gower):
+            values = self.metric.pairs(self.points[rows], self.points[columns])
+            return np.exp(-self.rate * np.square(values))
         values = np.empty(len(rows))
         order = np.argsort(rows, kind="stable")
         starts = np.flatnonzero(np.diff(rows[order], prepend=-1))
         for group in np.split(order, starts[1:]):
-            with np.errstate(over="ignore", invalid="ignore"):
-                values[group] = pairwise_distances(
-                    self.points[rows[group[:1]]],
-                    self.points[columns[group]],
-                    metric=self.metric,
-                )[0]
+            values[group] = dissimilarities_between(
+                self.points[rows[group[:1]]], self.points[columns[group]], self.metric
+            )[0]
         return np.exp(_exponents(values, self.rate))
 
 

@@ -23,6 +23,7 @@ from credalis._checks import (
     check_widths,
     naming,
 )
+from credalis._control import fitting
 from credalis._threads import one_thread
 
 Matrix = NDArray[np.float64]
@@ -126,7 +127,7 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
         if hasattr(self, "random_state"):
             check_seed("random_state", self.random_state)
         # Several threads would round sums in another way.
-        with one_thread():
+        with one_thread(), fitting(type(self).__name__):
             self._learn(data, y, must_link, cannot_link)
         return self
 

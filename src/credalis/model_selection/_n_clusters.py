@@ -17,6 +17,7 @@ from credalis._checks import (
     check_seed,
     naming,
 )
+from credalis._control import fitting
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import (
     TRUST,
@@ -45,6 +46,7 @@ from credalis.peaks import DeltaBel, delta_bel
 _MAX_CLUSTERS_WITH_ALL_PAIRS = 8
 
 
+@fitting("select_n_clusters")
 def select_n_clusters(
     estimator: BaseEstimator,
     X: ArrayLike,

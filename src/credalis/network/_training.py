@@ -174,6 +174,9 @@ class TrainingData:
         Labels and constraints.
     pairs : tuple of two arrays of int, or None
         Pairs that count; None stands for all.
+    known : TrainingData or None
+        Objects that side information is about, and that information, if they are not
+        among these objects; blocks are then trained with both.
     """
 
     inputs: Array | DeferredInputs
@@ -182,6 +185,7 @@ class TrainingData:
     focal_sets: FocalSets
     information: SideInformation
     pairs: tuple[Indices, Indices] | None = None
+    known: "TrainingData | None" = None
 
     @property
     def n_samples(self) -> int:
@@ -199,6 +203,7 @@ class TrainingData:
             self.similarities.take(objects),
             self.focal_sets,
             self.information.restricted(objects, self.n_samples),
+            known=self.known,
         )
 
     def inputs_of(self, objects: Indices) -> Array:
@@ -396,7 +401,9 @@ class BlockTrainer:
         self, order: Indices, rng: np.random.RandomState
     ) -> Iterator[Callable[[Array, Array], float]]:
         """Functions of parameters and gradient, one for each block of the order."""
-        data, information = self.data, self.data.information
+        data = self.data
+        informed = data if data.known is None else data.known
+        information = informed.information
         is_informed = information.has_labels or information.has_constraints
         edges = np.linspace(0, data.n_samples, self.n_blocks + 1).astype(int)
         # One gather for many blocks makes each of them a slice.
@@ -414,11 +421,11 @@ class BlockTrainer:
                 if is_informed:
                     known, extra = information.sample(self.batch_size, rng)
                     block_inputs = np.concatenate(
-                        [block_inputs, data.inputs_of(known)], axis=1
+                        [block_inputs, informed.inputs_of(known)], axis=1
                     )
                     if block_scores is not None:
                         block_scores = np.concatenate(
-                            [block_scores, data.scores_of(known)]
+                            [block_scores, informed.scores_of(known)]
                         )
                 block = Block(
                     block_inputs, block_scores, similarities.between(rows), extra

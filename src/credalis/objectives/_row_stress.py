@@ -5,6 +5,8 @@ constant. When the objects of a block move together, from x to x + t y, the pair
 the block make it a quartic polynomial of t.
 
 Masses in here have shape (n_samples, n_focal_sets): it is rows that are updated.
+Several starts can be updated together. Their masses have shape (n_starts, n_samples,
+n_focal_sets), and the rows of one start come before those of the next.
 """
 
 from abc import ABC, abstractmethod
@@ -14,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
-from credalis.belief import FocalSets
+from credalis.belief import FocalSets, mass_apart
 from credalis.dissimilarity import Similarities
 from credalis.objectives._terms import PairConstraints
-from credalis.optimize import RowQuadratics
+from credalis.optimize import FactoredQuadratics, Quadratics, RowQuadratics
 
 Array = NDArray[np.float64]
 
@@ -31,20 +33,35 @@ _MIN_BLOCKS = 6
 # Objects in a block without pairs inside.
 _MAX_FREE_BLOCK = 2048
 
-# Numbers in the matrices G of a block.
+# Numbers in the matrices G of a block, and objects that it has whatever that limits.
 _MAX_ENTRIES = 4_000_000
+_MIN_LIMIT = 64
 
 # Columns of similarities formed at a time where they are not stored.
 _MAX_COLUMNS = 4096
+
+# Objects whose constraints are stored as a dense matrix.
+_MAX_DENSE_LINKS = 1000
 
 # Numbers gathered at a time for pairs of their own; a multiple of it fits in the cache.
 _MAX_GATHERED = 150_000
 
 
 class _Lists(NamedTuple):
-    """Lists of partners, those of object i from starts[i] to starts[i + 1]."""
+    """Partners and targets of each object, filled up to the longest list.
 
-    starts: NDArray[np.intp]
+    Both have shape (n_samples, longest); n_samples stands for no partner, and its
+    target is 0.
+    """
+
+    columns: NDArray[np.intp]
+    targets: Array
+
+
+class _Inside(NamedTuple):
+    """Entries of the lists of a block that are partners within the block."""
+
+    rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     targets: Array
 
@@ -60,7 +77,7 @@ class RowStress(ABC):
         """Objects to be updated together, one block after the other."""
 
     @abstractmethod
-    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
+    def row_problem(self, masses: Array, rows: slice) -> Quadratics:
         """G and h of each of the rows: what L is as a function of its masses alone."""
 
     @abstractmethod
@@ -68,16 +85,16 @@ class RowStress(ABC):
         """What pairs within a block add to L when the rows move along a direction.
 
         Coefficients of t², t³ and t⁴, next to the sum of what L changes by when each
-        row moves alone.
+        row moves alone: (3,), or (n_starts, 3).
         """
 
     @abstractmethod
     def value(self, masses: Array) -> float:
-        """L."""
+        """L, of one start."""
 
-    @cached_property
-    def _disjoint(self) -> Array:
-        return self.focal_sets.disjoint.astype(np.float64)
+    def _apart(self, masses: Array) -> Array:
+        """``masses @ C``."""
+        return mass_apart(masses, self.focal_sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,59 +137,105 @@ class CommonStress(RowStress):
         n_sets = len(self.focal_sets)
         # A landmark meets the other landmarks twice, and everybody else once.
         n_partners = (self.n_samples + self.n_landmarks) // 2
-        coupled = _coupled_blocks(self.n_landmarks, n_sets, n_partners)
-        size = max(1, min(_MAX_FREE_BLOCK, _MAX_ENTRIES // n_sets**2))
+        # The matrix G is common: only systems of equations of the supports are many.
+        limit = max(_MIN_LIMIT, _MAX_ENTRIES // n_sets**2)
+        coupled = _coupled_blocks(self.n_landmarks, limit, n_partners)
+        size = min(_MAX_FREE_BLOCK, limit)
         return coupled + _cut(self.n_landmarks, self.n_samples, size)
 
-    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
+    def row_problem(self, masses: Array, rows: slice) -> Quadratics:
         """G = C (Σ_j m_j m_jᵀ) C and h = C Σ_j δ*_ij m_j over the partners j of i."""
         landmarks = slice(0, self.n_landmarks)
-        moments = masses[landmarks].T @ masses[landmarks]
-        sums = self._target_sums(masses, rows, landmarks)
         is_free = rows.start >= self.n_landmarks
-        if not is_free and self.n_landmarks == self.n_samples:
-            moments *= 2.0
+        is_all = self.n_landmarks == self.n_samples
+        sums = self._target_sums(masses, rows, landmarks)
+        if not is_free and is_all:
             sums *= 2.0
         elif not is_free:
-            moments += masses.T @ masses
             sums += self._target_sums(masses, rows, slice(0, self.n_samples))
-        gram = self._disjoint @ moments @ self._disjoint / self.n_pairs
-        linear = sums @ self._disjoint / self.n_pairs
-        if is_free:
-            return RowQuadratics(gram, linear)
-        # A landmark is among the landmarks and among the objects, but no pair.
-        removed = masses[rows] @ self._disjoint * np.sqrt(2.0 / self.n_pairs)
-        return RowQuadratics(gram, linear, removed)
+        linear = _flat(self._apart(sums) / self.n_pairs)
+        owners = None
+        if masses.ndim == 3:
+            owners = np.repeat(np.arange(len(masses)), rows.stop - rows.start)
+        removed = None
+        if not is_free:
+            # A landmark is among the landmarks and among the objects, but no pair.
+            scale = np.sqrt(2.0 / self.n_pairs)
+            removed = _flat(self._apart(masses[..., rows, :]) * scale)
+        # Other objects have the landmarks as partners, a landmark these and everybody.
+        parts = [masses[..., landmarks, :]]
+        if not is_free and not is_all:
+            parts.append(masses)
+        weight = (2.0 if is_all and not is_free else 1.0) / self.n_pairs
+        n_partners = sum(part.shape[-2] for part in parts)
+        if n_partners < len(self.focal_sets):
+            against = self._apart(np.concatenate(parts, axis=-2)) * np.sqrt(weight)
+            factor = np.ascontiguousarray(against.swapaxes(-1, -2))
+            return FactoredQuadratics(factor, linear, removed, owners)
+        moments = np.sum([_moments(part) for part in parts], axis=0)
+        gram = self._apart(self._apart(moments).swapaxes(-1, -2)) * weight
+        return RowQuadratics(gram, linear, removed, owners)
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From all pairs of landmarks in the block."""
-        if rows.start >= self.n_landmarks or len(direction) == 1:
-            return np.zeros(3)
-        own = masses[rows]
-        against, moved = own @ self._disjoint, direction @ self._disjoint
+        n_rows = direction.shape[-2]
+        if rows.start >= self.n_landmarks or n_rows == 1:
+            return np.zeros((*direction.shape[:-2], 3))
+        own = masses[..., rows, :]
+        against, moved = self._apart(own), self._apart(direction)
         # With r the residual of a pair, u = yᵢ C xⱼ, v = yⱼ C xᵢ and w = yᵢ C yⱼ, what
         # (r + t (u + v) + t² w)² exceeds (r + t u)² and (r + t v)² by, less r², is
-        # 2 t² (r w + u v) + 2 t³ (u + v) w + t⁴ w². Sums over all i and j are products
-        # of small matrices, from which i = j is to be taken away.
-        mixed, square = own.T @ moved, direction.T @ moved
-        kappa = np.einsum("ij,ij->i", against, own)
-        u, w = (np.einsum("ij,ij->i", moved, each) for each in (own, direction))
-        conflicts_w = np.vdot(against.T @ moved, own.T @ direction) - kappa @ w
+        # 2 t² (r w + u v) + 2 t³ (u + v) w + t⁴ w².
+        if n_rows < len(self.focal_sets):
+            turned = direction.swapaxes(-1, -2)
+            residuals = against @ own.swapaxes(-1, -2) - 1.0 + self.block(rows, rows)
+            us, ws = moved @ own.swapaxes(-1, -2), moved @ turned
+            diagonal = np.arange(n_rows)
+            us[..., diagonal, diagonal] = ws[..., diagonal, diagonal] = 0.0
+            r_w, u_v = _inner(residuals, ws), _inner(us, us.swapaxes(-1, -2))
+            u_w, w_w = _inner(us, ws), _inner(ws, ws)
+        else:
+            r_w, u_v, u_w, w_w = self._coupling_of_many(
+                own, direction, against, moved, self.block(rows, rows)
+            )
+        return np.stack([2.0 * (r_w + u_v), 4.0 * u_w, w_w], axis=-1) / self.n_pairs
+
+    def _coupling_of_many(
+        self,
+        own: Array,
+        direction: Array,
+        against: Array,
+        moved: Array,
+        similarities: Array,
+    ) -> tuple[Array, Array, Array, Array]:
+        """Σ r w, Σ u v, Σ u w and Σ w² over pairs in the block.
+
+        Sums over all i and j are products of small matrices, from which i = j is to be
+        taken away.
+        """
+        turned = own.swapaxes(-1, -2)
+        mixed, square = turned @ moved, direction.swapaxes(-1, -2) @ moved
+        changed = turned @ direction
+        kappa = np.einsum("...ij,...ij->...i", own, against)
+        u = np.einsum("...ij,...ij->...i", own, moved)
+        w = np.einsum("...ij,...ij->...i", direction, moved)
+        conflicts_w = _inner(against.swapaxes(-1, -2) @ moved, changed)
         # Similarities of objects with themselves are 1: their targets are 0.
-        similar = self.block(rows, rows) @ direction
-        targets_w = np.vdot(moved, direction.sum(axis=0) - similar)
-        u_v = np.vdot(mixed, mixed.T) - u @ u
-        u_w = np.vdot(moved.T @ moved, own.T @ direction) - u @ w
-        w_w = np.vdot(square, square.T) - w @ w
-        coefficients = [2.0 * (conflicts_w - targets_w + u_v), 4.0 * u_w, w_w]
-        return np.array(coefficients) / self.n_pairs
+        similar = similarities @ direction
+        targets_w = _inner(moved, direction.sum(axis=-2, keepdims=True) - similar)
+        return (
+            conflicts_w - (kappa * w).sum(axis=-1) - targets_w,
+            _inner(mixed, mixed.swapaxes(-1, -2)) - (u * u).sum(axis=-1),
+            _inner(moved.swapaxes(-1, -2) @ moved, changed) - (u * w).sum(axis=-1),
+            _inner(square, square.swapaxes(-1, -2)) - (w * w).sum(axis=-1),
+        )
 
     def value(self, masses: Array) -> float:
         """Sum of squares, some rows at a time."""
         partners = masses[: self.n_landmarks]
         total = 0.0
         for rows in _cut(0, self.n_samples, _MAX_BLOCK):
-            residuals = masses[rows] @ self._disjoint @ partners.T - 1.0
+            residuals = self._apart(masses[rows]) @ partners.T - 1.0
             residuals += self.block(rows, slice(0, self.n_landmarks))
             own = np.arange(rows.start, min(rows.stop, self.n_landmarks))
             residuals[own - rows.start, own] = 0.0
@@ -193,11 +256,14 @@ class CommonStress(RowStress):
     def _target_sums(self, masses: Array, rows: slice, columns: slice) -> Array:
         """Σ_j δ*_ij m_j over the columns j ≠ i, (n_rows, n_focal_sets)."""
         width = columns.stop if self.stored is not None else _MAX_COLUMNS
-        sums = np.tile(masses[columns].sum(axis=0), (rows.stop - rows.start, 1))
+        n_rows = rows.stop - rows.start
+        totals = masses[..., columns, :].sum(axis=-2, keepdims=True)
+        sums = np.repeat(totals, n_rows, axis=-2)
         for part in _cut(0, columns.stop, width):
             # This way round BLAS takes less time for the same product.
-            transposed = np.ascontiguousarray(masses[part].T)
-            sums -= (transposed @ self.block(rows, part).T).T
+            turned = np.ascontiguousarray(masses[..., part, :].swapaxes(-1, -2))
+            flat = turned.reshape(-1, turned.shape[-1]) @ self.block(rows, part).T
+            sums -= flat.reshape(*turned.shape[:-1], n_rows).swapaxes(-1, -2)
         return sums
 
 
@@ -229,55 +295,95 @@ class PartnerStress(RowStress):
     one_sided: bool = False
 
     @cached_property
-    def _partners(self) -> "_Lists":
+    def _partners(self) -> _Lists:
         """Partners of each object; a pair given twice is there twice."""
-        rows, columns, targets = self.rows, self.columns, 1.0 - self.similarities
+        n_samples = self.n_samples
+        starts = np.searchsorted(self.rows, np.arange(n_samples + 1))
+        targets = 1.0 - self.similarities
+        own = csr_array((targets, self.columns, starts), shape=(n_samples, n_samples))
+        parts = [own]
         if not self.one_sided:
-            rows, columns = np.r_[rows, columns], np.r_[columns, rows]
-            targets = np.r_[targets, targets]
-        order = np.argsort(rows, kind="stable")
-        starts = np.searchsorted(rows[order], np.arange(self.n_samples + 1))
-        return _Lists(starts, columns[order], targets[order])
+            # To turn the matrix is to sort the pairs by their second objects.
+            parts.append(own.tocsc())
+        lengths = [np.diff(part.indptr)[:, None] for part in parts]
+        longest = max(1, int(sum(lengths).max()))
+        lists = _Lists(
+            np.full((n_samples, longest), n_samples, dtype=np.intp),
+            np.zeros((n_samples, longest)),
+        )
+        places, first = np.arange(longest), 0
+        for part, length in zip(parts, lengths, strict=True):
+            is_here = (places >= first) & (places < first + length)
+            lists.columns[is_here] = part.indices
+            lists.targets[is_here] = part.data
+            first = first + length
+        return lists
+
+    @cached_property
+    def _inside(self) -> dict[tuple[int, int], _Inside]:
+        """What `_inside_of` has found; it is asked again in each sweep."""
+        return {}
+
+    def _inside_of(self, rows: slice) -> _Inside:
+        block = rows.start, rows.stop
+        if block not in self._inside:
+            columns = self._partners.columns[rows]
+            is_inside = (columns >= rows.start) & (columns < rows.stop)
+            self._inside[block] = _Inside(
+                np.nonzero(is_inside)[0],
+                columns[is_inside] - rows.start,
+                self._partners.targets[rows][is_inside],
+            )
+        return self._inside[block]
 
     def blocks(self) -> list[slice]:
         """As many objects as go well together."""
-        return _coupled_blocks(self.n_samples, len(self.focal_sets), self.n_samples)
+        limit = _MAX_ENTRIES // len(self.focal_sets) ** 2
+        return _coupled_blocks(self.n_samples, limit, self.n_samples)
 
-    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
+    def row_problem(self, masses: Array, rows: slice) -> Quadratics:
         """G = Σ_j (C m_j) (C m_j)ᵀ and h = Σ_j δ*_ij C m_j over the partners j of i."""
+        if masses.ndim == 3:
+            each = [self._own_forms(one, rows) for one in masses]
+            grams, linear = (
+                np.concatenate(arrays) for arrays in zip(*each, strict=True)
+            )
+            return RowQuadratics(grams, linear)
+        return RowQuadratics(*self._own_forms(masses, rows))
+
+    def _own_forms(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+        """The matrices G and the h of the rows of one start."""
         # A last row of zeros fills up the lists of objects with fewer partners.
         n_sets = len(self.focal_sets)
         against = np.zeros((self.n_samples + 1, n_sets))
-        np.matmul(masses, self._disjoint, out=against[:-1])
+        against[:-1] = self._apart(masses)
         n_rows = rows.stop - rows.start
         grams = np.empty((n_rows, n_sets, n_sets))
         linear = np.empty((n_rows, n_sets))
-        longest = np.diff(self._partners.starts[rows.start : rows.stop + 1]).max()
-        size = max(1, _MAX_GATHERED // (max(longest, 1) * n_sets))
+        size = max(1, _MAX_GATHERED // (self._partners.columns.shape[1] * n_sets))
         for part in _cut(rows.start, rows.stop, size):
             where = slice(part.start - rows.start, part.stop - rows.start)
-            columns, targets = self._lists(part)
-            factors = against.take(columns, axis=0)
+            factors = against.take(self._partners.columns[part], axis=0)
             transposed = factors.transpose(0, 2, 1)
             np.matmul(transposed, factors, out=grams[where])
-            linear[where] = (transposed @ targets[:, :, None])[:, :, 0]
+            targets = self._partners.targets[part, :, None]
+            linear[where] = (transposed @ targets)[:, :, 0]
         weight = (2.0 if self.one_sided else 1.0) / len(self.rows)
-        return RowQuadratics(grams * weight, linear * weight)
+        grams *= weight
+        linear *= weight
+        return grams, linear
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From the given pairs within the block."""
+        if masses.ndim == 3:
+            each = zip(masses, direction, strict=True)
+            return np.stack([self.coupling(one, rows, step) for one, step in each])
         if len(direction) == 1:
             return np.zeros(3)
-        start, stop = self._partners.starts[[rows.start, rows.stop]]
-        columns = self._partners.columns[start:stop]
-        lengths = np.diff(self._partners.starts[rows.start : rows.stop + 1])
-        is_inside = (columns >= rows.start) & (columns < rows.stop)
-        i = np.repeat(np.arange(len(direction)), lengths)[is_inside]
-        j = columns[is_inside] - rows.start
+        i, j, targets = self._inside_of(rows)
         own = masses[rows]
-        conflicts = (own @ self._disjoint @ own.T)[i, j]
-        residuals = conflicts - self._partners.targets[start:stop][is_inside]
-        moved = direction @ self._disjoint
+        residuals = (self._apart(own) @ own.T)[i, j] - targets
+        moved = self._apart(direction)
         crossed, products = moved @ own.T, moved @ direction.T
         u, v, w = crossed[i, j], crossed[j, i], products[i, j]
         # Every pair is in the lists of both of its objects.
@@ -287,7 +393,7 @@ class PartnerStress(RowStress):
 
     def value(self, masses: Array) -> float:
         """Mean of squares over the given pairs."""
-        against = masses @ self._disjoint
+        against = self._apart(masses)
         total = 0.0
         for part in _cut(0, len(self.rows), _MAX_GATHERED // len(self.focal_sets)):
             firsts = against.take(self.rows[part], axis=0)
@@ -296,17 +402,6 @@ class PartnerStress(RowStress):
             residuals = conflicts + self.similarities[part] - 1.0
             total += float(residuals @ residuals)
         return total / len(self.rows)
-
-    def _lists(self, rows: slice) -> tuple[NDArray[np.intp], Array]:
-        """Partners and targets of some rows, filled up to the longest list."""
-        starts = self._partners.starts[rows.start : rows.stop + 1]
-        lengths = np.diff(starts)
-        is_partner = np.arange(lengths.max()) < lengths[:, None]
-        columns = np.full(is_partner.shape, self.n_samples)
-        columns[is_partner] = self._partners.columns[starts[0] : starts[-1]]
-        targets = np.zeros(is_partner.shape)
-        targets[is_partner] = self._partners.targets[starts[0] : starts[-1]]
-        return columns, targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,31 +423,34 @@ class RowCost:
     constraint_weight: float = 0.0
 
     @cached_property
-    def _links(self) -> csr_array | None:
+    def _links(self) -> csr_array | Array | None:
         if self.constraints is None:
             return None
-        return (self.constraint_weight * self.constraints.links()).tocsr()
+        links = self.constraint_weight * self.constraints.links()
+        # To cut a few rows out of a sparse matrix takes longer than the product.
+        is_small = links.shape[0] <= _MAX_DENSE_LINKS
+        return links.toarray() if is_small else links.tocsr()
 
     @cached_property
     def blocks(self) -> list[slice]:
         """Those of the stress."""
         return self.stress.blocks()
 
-    def row_problem(self, masses: Array, rows: slice) -> RowQuadratics:
+    def row_problem(self, masses: Array, rows: slice) -> Quadratics:
         """G and h of each of the rows."""
         problem = self.stress.row_problem(masses, rows)
         if self._links is None:
             return problem
-        slopes = (self._links[rows] @ masses) @ self.stress.focal_sets.apartness
-        return replace(problem, linear=problem.linear - 0.5 * slopes)
+        slopes = _linked(self._links[rows], masses) @ self.stress.focal_sets.apartness
+        return replace(problem, linear=problem.linear - 0.5 * _flat(slopes))
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """Coefficients of t², t³ and t⁴ from pairs within a block."""
         coefficients = self.stress.coupling(masses, rows, direction)
         if self._links is not None:
             apart = direction @ self.stress.focal_sets.apartness
-            linked = self._links[rows][:, rows] @ direction
-            coefficients[0] += 0.5 * np.vdot(linked, apart)
+            linked = _linked(self._links[rows, rows], direction)
+            coefficients[..., 0] += 0.5 * _inner(linked, apart)
         return coefficients
 
     def value(self, masses: Array) -> float:
@@ -363,12 +461,36 @@ class RowCost:
         return stress + self.constraint_weight * self.constraints.value(masses.T)
 
 
+def _moments(masses: Array) -> Array:
+    """Σ_j m_j m_jᵀ of every start."""
+    return masses.swapaxes(-1, -2) @ masses
+
+
+def _inner(first: Array, second: Array) -> Array:
+    """Sum of the products of the entries, of every start."""
+    return np.einsum("...ij,...ij->...", first, second)
+
+
+def _flat(rows: Array) -> Array:
+    """The rows of one start after those of the other."""
+    return rows.reshape(-1, rows.shape[-1])
+
+
+def _linked(links: csr_array | Array, masses: Array) -> Array:
+    """The product of a matrix with the masses of every start."""
+    if masses.ndim == 2 or not issparse(links):
+        return links @ masses
+    turned = masses.transpose(1, 0, 2)
+    product = links @ turned.reshape(len(turned), -1)
+    return product.reshape(-1, *turned.shape[1:]).transpose(1, 0, 2)
+
+
 def _cut(start: int, stop: int, size: int) -> list[slice]:
     """Slices of at most this size."""
     return [slice(k, min(k + size, stop)) for k in range(start, stop, size)]
 
 
-def _coupled_blocks(n_objects: int, n_sets: int, n_partners: int) -> list[slice]:
+def _coupled_blocks(n_objects: int, limit: int, n_partners: int) -> list[slice]:
     """Blocks of objects that have pairs inside, a small part of their partners."""
-    largest = min(_MAX_BLOCK, _MAX_ENTRIES // n_sets**2, n_partners // _MIN_BLOCKS)
+    largest = min(_MAX_BLOCK, limit, n_partners // _MIN_BLOCKS)
     return _cut(0, n_objects, max(1, largest))

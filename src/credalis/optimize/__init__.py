@@ -5,13 +5,17 @@ from credalis.optimize._loop import (
     Trace,
     iterate,
     iterate_to_best,
+    iterate_together,
     minimize_adaptive,
     minimize_lbfgs,
 )
 from credalis.optimize._simplex_qp import (
+    FactoredQuadratics,
+    Quadratics,
     RowQuadratics,
     minimize_on_simplex,
     minimize_quartic,
+    quadratics,
     simplex_gap,
 )
 from credalis.optimize._spectraplex import (
@@ -22,7 +26,9 @@ from credalis.optimize._updates import Adam, RMSprop, cosine_schedule
 
 __all__ = [
     "Adam",
+    "FactoredQuadratics",
     "GradientTrace",
+    "Quadratics",
     "RMSprop",
     "RowQuadratics",
     "SpectraplexSolution",
@@ -30,10 +36,12 @@ __all__ = [
     "cosine_schedule",
     "iterate",
     "iterate_to_best",
+    "iterate_together",
     "maximize_on_spectraplex",
     "minimize_adaptive",
     "minimize_lbfgs",
     "minimize_on_simplex",
     "minimize_quartic",
+    "quadratics",
     "simplex_gap",
 ]

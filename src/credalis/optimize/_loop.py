@@ -1,7 +1,7 @@
 """Loops that lower a loss: steps of any kind, or along the gradient of all data."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -9,6 +9,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import fmin_l_bfgs_b
+
+from credalis._control import poll, stoppable
 
 State = TypeVar("State")
 Floats = NDArray[Any]
@@ -35,7 +37,7 @@ class Trace(Generic[State]):
     converged : bool
         Whether it ended before the largest number of iterations.
     interrupted : bool
-        Whether a KeyboardInterrupt ended it, which the caller may want to raise again.
+        Whether Ctrl-C or a cancel ended it, which the caller may want to pass on.
     """
 
     state: State
@@ -66,7 +68,7 @@ def iterate(
     """Repeat ``state, loss = step(state)`` until the loss stands still.
 
     It stands still when an iteration changes it by no more than ``tol`` times its
-    size. A KeyboardInterrupt after the first iteration ends the loop at the last whole
+    size. Ctrl-C, or a cancel, after the first iteration ends the loop at the last whole
     one; a step must therefore not change the state it is given.
 
     Parameters
@@ -104,34 +106,108 @@ def iterate(
     (True, 6)
     """
     losses: list[float] = []
-    converged = interrupted = False
-    try:
+    converged = False
+    with stoppable(lambda: bool(losses)) as ending:
         for iteration in range(1, max_iter + 1):
+            poll()
             previous = state
             # The loss tells of numbers that are none.
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 state, loss = step(state)
             losses.append(float(loss))
-            if not np.isfinite(loss):
-                raise ValueError(
-                    f"the loss must stay finite, it is {loss} after iteration "
-                    f"{iteration}: scale the input data X"
-                )
+            _check_finite(loss, iteration)
             if report is not None:
                 report(iteration, loss)
             if iteration == 1:
                 continue
             if has_settled is None:
-                converged = abs(losses[-2] - loss) <= tol * abs(loss)
+                converged = _stands_still(losses, tol)
             else:
                 converged = has_settled(previous, state)
             if converged:
                 break
-    except KeyboardInterrupt:
-        if not losses:
-            raise
-        interrupted = True
-    return Trace(state, np.array(losses), converged, interrupted)
+    return Trace(state, np.array(losses), converged, ending.is_early)
+
+
+def iterate_together(
+    step: Callable[[list[State]], list[tuple[State, float]]],
+    states: Sequence[State],
+    *,
+    tol: float,
+    max_iter: int,
+    reports: Sequence[Callable[[int, float], None]] | None = None,
+) -> list[Trace[State]]:
+    """`iterate` for several runs, of which each step does one iteration.
+
+    A run ends when its own loss stands still; the step is then given the others.
+    Ctrl-C, or a cancel, ends all that are left at the last whole iteration.
+
+    Parameters
+    ----------
+    step : callable
+        Takes the states of some runs, returns their next ones and the losses there.
+    states : sequence
+        Where to start, one for each run.
+    tol, max_iter
+        As in `iterate`.
+    reports : sequence of callables, default=None
+        One for each run.
+
+    Returns
+    -------
+    list of Trace
+        One for each run.
+
+    Examples
+    --------
+    >>> from credalis.optimize import iterate_together
+    >>> def halve(xs):
+    ...     return [(x / 2, 1 + (x / 2) ** 2) for x in xs]
+    >>> traces = iterate_together(halve, [1.0, 100.0], tol=1e-3, max_iter=100)
+    >>> [trace.n_iter for trace in traces]
+    [6, 13]
+    """
+    current = list(states)
+    losses: list[list[float]] = [[] for _ in current]
+    left = list(range(len(current)))
+    with stoppable(lambda: all(losses)) as ending:
+        for iteration in range(1, max_iter + 1):
+            poll()
+            done = step([current[run] for run in left])
+            for run, (state, loss) in zip(left, done, strict=True):
+                _check_finite(loss, iteration)
+                current[run] = state
+                losses[run].append(float(loss))
+            if reports is not None:
+                for run in left:
+                    reports[run](iteration, losses[run][-1])
+            left = [run for run in left if not _stands_still(losses[run], tol)]
+            if not left:
+                break
+    return [
+        Trace(
+            state,
+            np.array(values),
+            converged=run not in left,
+            interrupted=ending.is_early and run in left,
+        )
+        for run, (state, values) in enumerate(zip(current, losses, strict=True))
+    ]
+
+
+def _check_finite(loss: float, iteration: int) -> None:
+    if not np.isfinite(loss):
+        raise ValueError(
+            f"the loss must stay finite, it is {loss} after iteration {iteration}: "
+            "scale the input data X"
+        )
+
+
+def _stands_still(losses: list[float], tol: float) -> bool:
+    """Whether the last of these losses is the one before, but for a small share."""
+    if len(losses) == 1:
+        return False
+    return abs(losses[-2] - losses[-1]) <= tol * abs(losses[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +307,7 @@ class _Search:
         """The point with its value and gradient, None where they are not finite."""
         if not np.isfinite(parameters).all():
             return None
+        poll()
         self.n_evaluations += 1
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             number, array = self.function(parameters)
@@ -246,15 +323,13 @@ class _Search:
         return change < self.tol * max(abs(self.losses[-1]), _SMALLEST_VALUE)
 
     def run(self, solve: Callable[[], bool]) -> GradientTrace:
-        converged = interrupted = False
-        try:
+        converged = False
+        with stoppable(lambda: True) as ending:
             converged = solve()
-        except KeyboardInterrupt:
-            interrupted = True
         x, losses = self.best.parameters, self.losses
         if self.best.value < losses[-1]:  # found, but not yet or never an iterate
             losses = [*losses, self.best.value]
-        end = (converged, interrupted, self.n_evaluations)
+        end = (converged, ending.is_early, self.n_evaluations)
         return GradientTrace(x, np.array(losses), *end)
 
 
@@ -291,8 +366,8 @@ def minimize_adaptive(
     Returns
     -------
     GradientTrace
-        The last accepted point, and the values at the start and at accepted points. A
-        KeyboardInterrupt after the first evaluation is noted there and not raised.
+        The last accepted point, and the values at the start and at accepted points. An
+        interrupt after the first evaluation is noted there and not raised.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Many small quadratic programs on the simplex, solved together."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ _PROXIMITY = 1e-9
 _TOLERANCE = 1e-11
 _NEGATIVE = 1e-14
 
-# Rounds of the fast exchange of whole supports, which may cycle; rows that need more,
-# and it is few of them, go to the descent, which cannot.
-_MAX_EXCHANGES = 12
+# Steps of a row, a variable leaving or entering in each; far fewer are needed.
 _MAX_STEPS_PER_VARIABLE = 20
+
+# Rows with larger supports begin at the best corner instead: solutions have few
+# entries, and it takes fewer steps to find those than to get rid of all the others.
+_MAX_SUPPORT = 10
 
 # Supports of up to this size are solved together, then up to twice as many, and so on.
 _SMALLEST_WIDTH = 4
@@ -32,7 +35,8 @@ _MAX_WHOLE = 20_000
 # Where a quartic is looked at first, and how often the best place is narrowed down.
 _N_CELLS = 32
 _GRID = np.linspace(0.0, 1.0, _N_CELLS + 1)
-_N_BISECTIONS = 45
+_N_NARROWINGS = 60
+_NARROW = 1e-15
 _ROUNDING = 1e-12
 
 
@@ -42,25 +46,36 @@ class RowQuadratics:
 
     Parameters
     ----------
-    gram : array of shape (n_variables, n_variables) or (n_rows, n_variables, \
+    gram : array of shape (n_variables, n_variables) or (n_grams, n_variables, \
 n_variables)
-        G, positive semi-definite, common to all rows or one for each.
+        G, positive semi-definite, common to all rows, one for each, or one for each
+        group of rows.
     linear : array of shape (n_rows, n_variables)
         h.
     removed : array of shape (n_rows, n_variables), default=None
-        With a common matrix: vectors r of which r rᵀ is taken away, so that the matrix
+        With common matrices: vectors r of which r rᵀ is taken away, so that the matrix
         of a row is G - r rᵀ, still positive semi-definite.
+    owners : array of int, shape (n_rows,), default=None
+        With a matrix for each group of rows: the number of the group that a row is in,
+        ascending.
     """
 
     gram: Array
     linear: Array
     removed: Array | None = None
+    owners: NDArray[np.intp] | None = None
 
     def products(self, points: Array) -> Array:
         """G x of every row, (n_rows, n_variables)."""
-        if self.gram.ndim == 3:
+        if self.owners is not None:
+            products = np.empty(points.shape)
+            bounds = np.searchsorted(self.owners, np.arange(len(self.gram) + 1))
+            for gram, start, stop in zip(self.gram, bounds, bounds[1:], strict=False):
+                np.matmul(points[start:stop], gram, out=products[start:stop])
+        elif self.gram.ndim == 3:
             return (self.gram @ points[:, :, None])[:, :, 0]
-        products = points @ self.gram
+        else:
+            products = points @ self.gram
         if self.removed is not None:
             shares = np.einsum("ij,ij->i", self.removed, points)
             products -= shares[:, None] * self.removed
@@ -68,26 +83,36 @@ n_variables)
 
     def take(self, rows: NDArray[Any]) -> "RowQuadratics":
         """The same for some rows."""
+        is_own = self.gram.ndim == 3 and self.owners is None
         return RowQuadratics(
-            self.gram if self.gram.ndim == 2 else self.gram[rows],
+            self.gram[rows] if is_own else self.gram,
             self.linear[rows],
             None if self.removed is None else self.removed[rows],
+            None if self.owners is None else self.owners[rows],
         )
 
     def in_units(self) -> "RowQuadratics":
         """Divided by the largest diagonal entry of G, if it is not 0."""
         units = np.diagonal(self.gram, axis1=-2, axis2=-1).max(axis=-1)
         units = np.where(units > 0, units, 1.0)
-        if self.gram.ndim == 3:
-            gram = self.gram / units[:, None, None]
-            return RowQuadratics(gram, self.linear / units[:, None])
+        gram = self.gram / units[..., None, None]
+        if self.owners is not None:
+            units = units[self.owners]
+        units = units[..., None]
         removed = None if self.removed is None else self.removed / np.sqrt(units)
-        return RowQuadratics(self.gram / units, self.linear / units, removed)
+        return RowQuadratics(gram, self.linear / units, removed, self.owners)
 
     def near(self, points: Array, weight: float) -> "RowQuadratics":
         """With weight |x - point|² added."""
         gram = self.gram + weight * np.eye(self.gram.shape[-1])
-        return RowQuadratics(gram, self.linear + weight * points, self.removed)
+        return replace(self, gram=gram, linear=self.linear + weight * points)
+
+    def corners(self) -> Array:
+        """The corner of the simplex with the lowest value, for every row."""
+        diagonal = np.diagonal(self.gram, axis1=-2, axis2=-1)
+        if self.owners is not None:
+            diagonal = diagonal[self.owners]
+        return _corners(diagonal, self.linear, self.removed)
 
     def systems(
         self,
@@ -112,7 +137,8 @@ n_variables)
         """
         first, second = columns[:, :, None], columns[:, None, :]
         if self.gram.ndim == 3:
-            inner = self.gram[rows[:, None, None], first, second]
+            owners = rows if self.owners is None else self.owners[rows]
+            inner = self.gram[owners[:, None, None], first, second]
         else:
             inner = self.gram[first, second]
         if self.removed is not None:
@@ -128,23 +154,136 @@ n_variables)
         is_free : array of shape (n_rows, n_variables)
             Which variables are meant.
         """
-        inner = np.broadcast_to(self.gram, (*is_free.shape, is_free.shape[1]))
+        inner = self.gram if self.owners is None else self.gram[self.owners]
         if self.removed is not None:
             inner = inner - self.removed[:, :, None] * self.removed[:, None, :]
         return _bordered(inner, self.linear, is_free)
 
 
-def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
-    """Minimise xᵀ G x - 2 hᵀ x over x >= 0, Σ x = 1, for every row.
+@dataclass(frozen=True, eq=False)
+class FactoredQuadratics:
+    """`RowQuadratics` whose matrices G = F Fᵀ are given by factors F.
 
-    An active-set method for all rows at once: on its support, the entries that may be
-    positive, the solution of a row is that of a linear system, and rows with supports
-    of similar size are solved in one call. Where G is singular the solution near the
-    start is taken. The value is never above that of the start.
+    They are never formed: with more variables than factors this takes less time and
+    memory.
 
     Parameters
     ----------
-    problems : RowQuadratics
+    factor : array of shape (n_variables, n_factors) or (n_grams, n_variables, \
+n_factors)
+        F, common to all rows, or one for each group of rows.
+    linear, removed, owners
+        As in `RowQuadratics`.
+    ridge : float, default=0.0
+        Number added to the diagonal of G.
+    """
+
+    factor: Array
+    linear: Array
+    removed: Array | None = None
+    owners: NDArray[np.intp] | None = None
+    ridge: float = 0.0
+
+    def products(self, points: Array) -> Array:
+        """G x of every row, (n_rows, n_variables)."""
+        products = np.empty(points.shape)
+        for factor, rows in self._groups():
+            np.matmul(points[rows] @ factor, factor.T, out=products[rows])
+        products += self.ridge * points
+        if self.removed is not None:
+            shares = np.einsum("ij,ij->i", self.removed, points)
+            products -= shares[:, None] * self.removed
+        return products
+
+    def take(self, rows: NDArray[Any]) -> "FactoredQuadratics":
+        """The same for some rows."""
+        return replace(
+            self,
+            linear=self.linear[rows],
+            removed=None if self.removed is None else self.removed[rows],
+            owners=None if self.owners is None else self.owners[rows],
+        )
+
+    def in_units(self) -> "FactoredQuadratics":
+        """Divided by the largest diagonal entry of F Fᵀ, if it is not 0."""
+        units = np.einsum("...ij,...ij->...i", self.factor, self.factor).max(axis=-1)
+        roots = np.sqrt(np.where(units > 0, units, 1.0))
+        factor = self.factor / roots[..., None, None]
+        roots = (roots if self.owners is None else roots[self.owners])[..., None]
+        removed = None if self.removed is None else self.removed / roots
+        return FactoredQuadratics(
+            factor, self.linear / roots**2, removed, self.owners, self.ridge
+        )
+
+    def near(self, points: Array, weight: float) -> "FactoredQuadratics":
+        """With weight |x - point|² added."""
+        linear = self.linear + weight * points
+        return replace(self, linear=linear, ridge=self.ridge + weight)
+
+    def corners(self) -> Array:
+        """The corner of the simplex with the lowest value, for every row."""
+        diagonal = np.einsum("...ij,...ij->...i", self.factor, self.factor)
+        if self.owners is not None:
+            diagonal = diagonal[self.owners]
+        return _corners(diagonal, self.linear, self.removed)
+
+    def systems(
+        self,
+        rows: NDArray[np.intp],
+        columns: NDArray[np.intp],
+        is_free: NDArray[np.bool_],
+    ) -> tuple[Array, Array]:
+        """As in `RowQuadratics`."""
+        if self.owners is None:
+            some = self.factor[columns]
+        else:
+            some = self.factor[self.owners[rows][:, None], columns]
+        inner = some @ some.transpose(0, 2, 1) + self.ridge * np.eye(columns.shape[1])
+        if self.removed is not None:
+            vectors = self.removed[rows[:, None], columns]
+            inner -= vectors[:, :, None] * vectors[:, None, :]
+        return _bordered(inner, self.linear[rows[:, None], columns], is_free)
+
+    def whole_systems(self, is_free: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """As in `RowQuadratics`."""
+        columns = np.broadcast_to(np.arange(is_free.shape[1]), is_free.shape)
+        return self.systems(np.arange(len(is_free)), columns, is_free)
+
+    def _groups(self) -> Iterator[tuple[Array, slice]]:
+        if self.owners is None:
+            yield self.factor, slice(None)
+            return
+        bounds = np.searchsorted(self.owners, np.arange(len(self.factor) + 1))
+        for factor, start, stop in zip(self.factor, bounds, bounds[1:], strict=False):
+            yield factor, slice(start, stop)
+
+
+Quadratics = RowQuadratics | FactoredQuadratics
+
+
+def quadratics(
+    factor: Array,
+    linear: Array,
+    removed: Array | None = None,
+    owners: NDArray[np.intp] | None = None,
+) -> Quadratics:
+    """xᵀ F Fᵀ x - 2 hᵀ x, by F or by the matrix, whichever is smaller."""
+    if factor.shape[-2] > factor.shape[-1]:
+        return FactoredQuadratics(np.ascontiguousarray(factor), linear, removed, owners)
+    return RowQuadratics(factor @ factor.swapaxes(-1, -2), linear, removed, owners)
+
+
+def minimize_on_simplex(problems: Quadratics, start: Array) -> Array:
+    """Minimise xᵀ G x - 2 hᵀ x over x >= 0, Σ x = 1, for every row.
+
+    A primal active-set method for all rows at once: on its support, the entries that
+    may be positive, the solution of a row is that of a linear system, and rows with
+    supports of similar size are solved in one call. Where G is singular the solution
+    near the start is taken. The value is never above that of the start.
+
+    Parameters
+    ----------
+    problems : RowQuadratics or FactoredQuadratics
         G and h.
     start : array of shape (n_rows, n_variables)
         Points of the simplex. The nearer their supports to those of the solutions, the
@@ -164,13 +303,15 @@ def minimize_on_simplex(problems: RowQuadratics, start: Array) -> Array:
     array([[0.7, 0.3, 0. ]])
     """
     problems = problems.in_units().near(start, _PROXIMITY)
-    solutions, left = _exchange(problems, start)
-    if len(left):
-        solutions[left] = _descend(problems.take(left), start[left])
-    return solutions / solutions.sum(axis=1, keepdims=True)
+    is_wide = np.flatnonzero((start > 0).sum(axis=1) > _MAX_SUPPORT)
+    points = start.copy()
+    if len(is_wide):
+        points[is_wide] = problems.take(is_wide).corners()
+    points = _descend(problems, points)
+    return points / points.sum(axis=1, keepdims=True)
 
 
-def simplex_gap(problems: RowQuadratics, points: Array) -> Array:
+def simplex_gap(problems: Quadratics, points: Array) -> Array:
     """How far rows are from the minimum of xᵀ G x - 2 hᵀ x on the simplex, (n_rows,).
 
     With g the gradient, gᵀx - min_j g_j in units of the largest diagonal entry of G:
@@ -205,71 +346,84 @@ def minimize_quartic(coefficients: ArrayLike) -> tuple[float, float]:
     def slope(t: float) -> float:
         return c1 + t * (2 * c2 + t * (3 * c3 + t * 4 * c4))
 
-    at = int(value(_GRID).argmin())
-    low, high = float(_GRID[max(at - 1, 0)]), float(_GRID[min(at + 1, _N_CELLS)])
-    # Bisection, since roots of a cubic with small coefficients are not exact.
-    for _ in range(_N_BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
-    best = min((low, high, float(_GRID[at])), key=value)
+    # Convex from 0 to 1, as it nearly always is: any place is good to begin with.
+    low, high, place = 0.0, 1.0, 1.0
+    if c2 + min(0.0, 3 * c3) + min(0.0, 6 * c4) < 0:
+        at = int(value(_GRID).argmin())
+        place = float(_GRID[at])
+        low, high = float(_GRID[max(at - 1, 0)]), float(_GRID[min(at + 1, _N_CELLS)])
+    first = place
+    # Newton's method between bounds, since roots of a cubic with small coefficients are
+    # not exact; where it leaves them they are halved.
+    for _ in range(_N_NARROWINGS):
+        steepness = slope(place)
+        low, high = (place, high) if steepness < 0 else (low, place)
+        curvature = 2 * c2 + place * (6 * c3 + place * 12 * c4)
+        new = place - steepness / curvature if curvature > 0 else low
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if abs(new - place) <= _NARROW:
+            break
+        place = new
+    best = min((low, high, first), key=value)
     # A whole step is worth more than rounding errors.
     if value(1.0) <= value(best) + _ROUNDING * abs(value(best)):
         best = 1.0
     return (best, value(best)) if value(best) < 0 else (0.0, 0.0)
 
 
-def _exchange(problems: RowQuadratics, start: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Solve on the supports; where that fails, change all that is wrong with them.
-
-    Returns the solutions, and the rows without one.
-    """
-    solutions = start.copy()
-    support = start > 0
-    left = np.arange(len(start))
-    for _ in range(_MAX_EXCHANGES):
-        if len(left) == 0:
-            break
-        points, slopes = _solve_on(problems, support)
-        tolerance = _tolerance(problems)[:, None]
-        is_wrong = np.where(support, points < -_NEGATIVE, slopes < -tolerance)
-        is_solved = ~is_wrong.any(axis=1)
-        solutions[left[is_solved]] = np.maximum(points[is_solved], 0.0)
-        # Some entry of a support is positive, so that no support becomes empty.
-        open_rows = np.flatnonzero(~is_solved)
-        support = (support ^ is_wrong)[open_rows]
-        left = left[open_rows]
-        if len(left):
-            problems = problems.take(open_rows)
-    return solutions, left
-
-
-def _descend(problems: RowQuadratics, start: Array) -> Array:
+def _descend(problems: Quadratics, start: Array) -> Array:
     """The primal active-set method: one variable leaves or enters at a time."""
     points, supports = start.copy(), start > 0
-    left = np.arange(len(start))
+    some: Quadratics = problems
+    left, tolerance = np.arange(len(start)), _tolerance(problems)
     for _ in range(_MAX_STEPS_PER_VARIABLE * start.shape[1]):
-        some = problems.take(left)
         here, support = points[left], supports[left]
         target, slopes = _solve_on(some, support)
         is_falling = support & (target <= 0) & (target < here)
-        lengths = np.full(here.shape, np.inf)
-        np.divide(here, here - target, out=lengths, where=is_falling)
-        length = np.minimum(lengths.min(axis=1), 1.0)
-        is_blocked = length < 1
-        leaves = (lengths <= length[:, None]) & is_blocked[:, None]
-        here = np.maximum(here + length[:, None] * (target - here), 0.0)
-        here[leaves] = 0.0
-        support = support & ~leaves
+        goes_on = is_falling.any(axis=1)
+        blocked = np.flatnonzero(goes_on)
+        reached = np.maximum(target, 0.0)
+        if len(blocked):
+            reached[blocked], leaves = _to_the_border(
+                here[blocked], target[blocked], is_falling[blocked]
+            )
+            support[blocked] &= ~leaves
+        # A row that has reached the minimum on its support takes in the steepest.
         slopes[support] = np.inf
         enters = slopes.argmin(axis=1)
-        gains = np.take_along_axis(slopes, enters[:, None], axis=1)[:, 0]
-        is_open = ~is_blocked & (gains < -_tolerance(some))
-        support[np.flatnonzero(is_open), enters[is_open]] = True
-        points[left], supports[left] = here, support
-        left = left[is_blocked | is_open]
-        if len(left) == 0:
+        gains = slopes[np.arange(len(left)), enters]
+        is_open = ~goes_on & (gains < -tolerance)
+        support[is_open, enters[is_open]] = True
+        points[left], supports[left] = reached, support
+        goes_on |= is_open
+        if not goes_on.any():
             break
+        left, some, tolerance = left[goes_on], some.take(goes_on), tolerance[goes_on]
     return points
+
+
+def _to_the_border(
+    here: Array, target: Array, is_falling: NDArray[np.bool_]
+) -> tuple[Array, NDArray[np.bool_]]:
+    """As far towards the targets as no entry is negative, and which become 0."""
+    lengths = np.full(here.shape, np.inf)
+    np.divide(here, here - target, out=lengths, where=is_falling)
+    length = lengths.min(axis=1, keepdims=True)
+    leaves = lengths <= length
+    reached = np.maximum(here + length * (target - here), 0.0)
+    reached[leaves] = 0.0
+    return reached, leaves
+
+
+def _corners(diagonal: Array, linear: Array, removed: Array | None) -> Array:
+    """The corner with the lowest value, given the diagonals of the matrices."""
+    values = diagonal - 2.0 * linear
+    if removed is not None:
+        values -= removed**2
+    corners = np.zeros(linear.shape)
+    corners[np.arange(len(corners)), values.argmin(axis=1)] = 1.0
+    return corners
 
 
 def _bordered(
@@ -277,12 +431,11 @@ def _bordered(
 ) -> tuple[Array, Array]:
     """Equations with those of variables that are not free replaced, and Σ x = 1."""
     n_rows, size = is_free.shape
-    matrices = np.zeros((n_rows, size + 1, size + 1))
-    matrices[:, :size, :size] = inner
-    matrices[:, size, :size] = 1.0
-    matrices[:, :size, size] = 1.0
-    matrices[:, :size] *= is_free[:, :, None]
-    matrices[:, :, :size] *= is_free[:, None, :]
+    matrices = np.empty((n_rows, size + 1, size + 1))
+    meets = is_free[:, :, None] & is_free[:, None, :]
+    np.multiply(inner, meets, out=matrices[:, :size, :size])
+    matrices[:, size, :size] = matrices[:, :size, size] = is_free
+    matrices[:, size, size] = 0.0
     diagonal = np.arange(size)
     matrices[:, diagonal, diagonal] += ~is_free
     sides = np.ones((n_rows, size + 1, 1))
@@ -290,23 +443,21 @@ def _bordered(
     return matrices, sides
 
 
-def _tolerance(problems: RowQuadratics) -> Array:
+def _tolerance(problems: Quadratics) -> Array:
     """Slopes that pass as 0, (n_rows,)."""
     return _TOLERANCE * np.maximum(1.0, np.abs(problems.linear).max(axis=1))
 
 
-def _solve_on(
-    problems: RowQuadratics, supports: NDArray[np.bool_]
-) -> tuple[Array, Array]:
+def _solve_on(problems: Quadratics, supports: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Minimisers with Σ x = 1 that are 0 outside the supports, signs not restricted.
 
     Returns them, and the slopes G x - h less their common value on the support.
     """
-    points = np.zeros(supports.shape)
     if supports.size * supports.shape[1] <= _MAX_WHOLE:
         solved = np.linalg.solve(*problems.whole_systems(supports))[:, :, 0]
-        points[supports] = solved[:, :-1][supports]
+        points = np.ascontiguousarray(solved[:, :-1])
         return points, problems.products(points) - problems.linear + solved[:, -1:]
+    points = np.zeros(supports.shape)
     levels = np.empty(len(supports))
     sizes = supports.sum(axis=1)
     # Few calls with some zeros cost less than one call for each size.

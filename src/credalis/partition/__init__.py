@@ -1,10 +1,11 @@
 """The credal partition, the one result of every evidential clustering."""
 
 from credalis import _archive
+from credalis._choices import CLEAR_LEVEL
 from credalis._coverage import TARGETS, CoverageCalibration
 from credalis.belief import FocalSets
 from credalis.partition._partition import CredalPartition, uncopied_partition
-from credalis.partition._verdicts import CLEAR_LEVEL, Verdicts
+from credalis.partition._verdicts import Verdicts
 
 __all__ = [
     "CLEAR_LEVEL",

@@ -19,6 +19,7 @@ from credalis._checks import (
     naming,
     shown,
 )
+from credalis._choices import CLEAR_LEVEL
 from credalis._coverage import DEFAULT_LEVEL, CoverageCalibration, coverage_sets
 from credalis.belief import FocalSets
 from credalis.belief._focal_sets import check_permutation
@@ -26,7 +27,6 @@ from credalis.belief._transforms import nonempty_mass
 from credalis.exceptions import InvalidMassError
 from credalis.partition import _classical, _presentation
 from credalis.partition._verdicts import (
-    CLEAR_LEVEL,
     OUTLIER_MASS,
     Verdicts,
     check_clear_level,

@@ -15,9 +15,6 @@ from credalis._checks import check_number
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# On sets for choosing, about 70 % of the objects of NN-EVCLUS are clear at this level,
-# with 11 to 13 % of wrong labels among them against 34 to 35 % among the others.
-CLEAR_LEVEL = 0.7
 # At this belief in one cluster, another one can be just half as plausible.
 _LOWEST_LEVEL = 2 / 3
 # Mass on ∅ that makes an outlier.

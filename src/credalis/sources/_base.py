@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.random import sample_without_replacement
 
 from credalis._checks import check_integer
+from credalis._control import poll
 from credalis.tables import Table
 
 Array = NDArray[np.float64]
@@ -130,9 +131,32 @@ class Source(ABC):
         )
         return self._rows(chosen)
 
+    def count(self) -> int:
+        """Number of rows; all are read if it is not known."""
+        if self.n_rows is None:
+            for _ in self.batches():
+                pass
+        assert self.n_rows is not None
+        return self.n_rows
+
+    def sample_with(
+        self, rng: np.random.RandomState, size: int, rows: NDArray[np.intp]
+    ) -> tuple[Array, NDArray[np.intp]]:
+        """A sample as by `sample`, these rows besides, and the numbers of them all."""
+        n_rows = self.count()
+        drawn = sample_without_replacement(n_rows, min(size, n_rows), random_state=rng)
+        chosen = np.union1d(drawn, rows).astype(np.intp)
+        return self._rows(chosen), chosen
+
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function returns, computed where the rows are: here."""
         return function(*arguments)
+
+    def mapped(self, function: Callable[[Array], Any]) -> Iterator[Any]:
+        """What a function returns of one batch after the other, which are all rows."""
+        for batch in self.batches():
+            poll()
+            yield function(batch)
 
     @abstractmethod
     def fingerprint(self) -> str:

@@ -1,6 +1,6 @@
 """Dask arrays and data frames as sources, and lazy predictions about them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from credalis._parallel import arrived, sent_out
 from credalis.sources._base import Array, Source
 from credalis.sources._placement import leveled
 
@@ -43,20 +44,26 @@ class DaskSource(Source):
         self, function: Callable[..., Any], arguments: Sequence[Any]
     ) -> tuple[Any, ...]:
         """What a function of a partition and its argument returns, for each of them."""
-        dask = _dask()
-        delayed = dask.delayed(function, pure=False)
-        return dask.compute(
-            *(
-                delayed(part, argument)
-                for part, argument in zip(self._parts_held, arguments, strict=True)
-            )
-        )
+        return _answers(function, zip(self._parts_held, arguments, strict=True))
+
+    def mapped(self, function: Callable[[Array], Any]) -> Iterator[Any]:
+        """What a function returns of each partition with rows, computed where it is."""
+        # Every time: workers may have come and gone.
+        self.level()
+        sized = zip(self._parts_held, self.sizes, strict=True)
+        yield from _answers(function, ((part,) for part, size in sized if size > 0))
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function returns, computed by a worker: the client may be small."""
         dask = _dask()
-        (result,) = dask.compute(dask.delayed(function)(*arguments))
+        with sent_out(function) as sent:
+            answers = dask.compute(dask.delayed(sent)(*arguments))
+        (result,) = arrived(answers)
         return result
+
+    def count(self) -> int:
+        """Number of rows."""
+        return int(self.sizes.sum())
 
     def sample(self, rng: np.random.RandomState, size: int) -> Array:
         """Rows drawn without replacement, all with the same chance, in their order."""
@@ -126,6 +133,17 @@ def lazily(model: Any, X: Any, method: str) -> Any:
         for part, length in zip(parts, lengths, strict=True)
     ]
     return da.concatenate(blocks)
+
+
+def _answers(
+    function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]
+) -> tuple[Any, ...]:
+    """What workers say to calls of a function, in their order."""
+    dask = _dask()
+    with sent_out(function) as sent:
+        delayed = dask.delayed(sent, pure=False)
+        answers = dask.compute(*(delayed(*arguments) for arguments in calls))
+    return tuple(arrived(answers))
 
 
 def _partitions(X: Any) -> tuple[list[Any], tuple[str, ...] | None]:

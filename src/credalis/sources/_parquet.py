@@ -35,7 +35,9 @@ class ParquetSource(Source):
         A file or a folder, whose files are taken in the order of their names; those
         whose names begin with "." or "_" are left out.
     columns : sequence of str, default=None
-        Names of the columns to use, by default all.
+        Names of the columns to use, by default all that stand in the files. Columns of
+        numbers that stand in the names of folders, as in "year=2024", are used if they
+        are named here: they say where rows are kept, seldom what they are like.
     """
 
     def __init__(
@@ -45,9 +47,15 @@ class ParquetSource(Source):
         if table.format != "parquet":
             raise ValueError(f"{table.name} must be Parquet, it is {table.format}")
         self.name = table.name
+        self._files = getattr(table, "files", [Path(path)])
+        # Of each file, the columns that stand in the names of its folders.
+        self._folders: list[dict[str, Any]] = getattr(table, "folder_values", [{}])
+        in_folders = {name for values in self._folders for name in values}
+        if columns is None:
+            columns = [name for name in table.columns if name not in in_folders]
         self.feature_names = check_columns(table, columns)
         self.n_features = len(self.feature_names)
-        self._files = getattr(table, "files", [Path(path)])
+        self._in_files = [name for name in self.feature_names if name not in in_folders]
         metadata = [self._metadata(file) for file in self._files]
         self.n_rows = sum(each.num_rows for each in metadata)
         if self.n_rows == 0:
@@ -64,7 +72,9 @@ class ParquetSource(Source):
     def fingerprint(self) -> str:
         """Columns, and of each row group its rows, bytes and extreme values."""
         digest = sha256(repr((self.n_rows, self.feature_names)).encode())
-        for file in self._files:
+        for file, values in zip(self._files, self._folders, strict=True):
+            if values:
+                digest.update(repr(sorted(values.items())).encode())
             metadata = self._metadata(file)
             for number in range(metadata.num_row_groups):
                 group = metadata.row_group(number)
@@ -104,22 +114,36 @@ class ParquetSource(Source):
         """Rows of row groups, in the order of the groups."""
         is_new_file = np.diff(groups[:, 0], prepend=-1) != 0
         for run in np.split(groups, np.flatnonzero(is_new_file)[1:]):
-            path = self._files[run[0, 0]]
+            path, values = self._files[run[0, 0]], self._folders[run[0, 0]]
             with reading(str(path)):
                 for batch in self._open(path).iter_batches(
                     batch_size=max_rows,
                     row_groups=run[:, 1].tolist(),
-                    columns=list(self.feature_names or ()),
+                    columns=self._in_files,
                     use_threads=False,
                 ):
-                    yield as_matrix(batch, self.feature_names)
+                    yield self._matrix(batch, values)
+
+    def _matrix(self, batch: Any, values: dict[str, Any]) -> Array:
+        """Columns in the order wanted, those of the folders constant; None is NaN."""
+        assert self.feature_names is not None
+        if len(self._in_files) == self.n_features:
+            return as_matrix(batch, self.feature_names)
+        matrix = np.empty((batch.num_rows, self.n_features))
+        for j, name in enumerate(self.feature_names):
+            if name in self._in_files:
+                matrix[:, j] = as_matrix(batch, [name])[:, 0]
+            else:
+                value = values.get(name)
+                matrix[:, j] = np.nan if value is None else value
+        return matrix
 
     def _metadata(self, file: Path) -> Any:
         """What a file says of itself, its columns being those wanted."""
         with reading(str(file)):
             metadata = self._open(file).metadata
         schema = metadata.schema.to_arrow_schema()
-        for name in self.feature_names or ():
+        for name in self._in_files:
             if name not in schema.names:
                 raise ValueError(
                     f"{file} must have the columns of the other files, it has no "

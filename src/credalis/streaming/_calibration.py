@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from credalis._threads import one_thread
 from credalis.cluster._inputs._geometry import within_reach
 from credalis.cluster._inputs._side_information import placed
+from credalis.dissimilarity import dissimilarities_between
 from credalis.streaming._balls import Metric
 
 Array = NDArray[np.float64]
@@ -90,7 +90,7 @@ def cluster_size(points: Array, labels: NDArray[np.intp], metric: Metric) -> flo
     for cluster in np.unique(labels):
         members = points[labels == cluster][:_MAX_OBJECTS]
         if len(members) > 1:
-            distances = pairwise_distances(members, metric=metric)
+            distances = dissimilarities_between(members, None, metric)
             pairs = distances[np.triu_indices(len(members), 1)]
             sizes.append(np.sqrt(np.square(pairs).mean()))
     if not sizes or np.median(sizes) == 0:

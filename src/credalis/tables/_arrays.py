@@ -4,7 +4,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,40 +78,37 @@ def open_npy(source: ByteSource) -> ArrayTable:
     return ArrayTable(source.name, "npy", _columns(source.name, array))
 
 
-def open_npz(source: ByteSource) -> ArrayTable:
+def open_npz(table: str, stream: BinaryIO) -> ArrayTable:
     """An archive with one matrix, or with columns of equal length."""
     try:
-        with naming(source.name), source.open_seekable() as stream:
+        with naming(table):
             with zipfile.ZipFile(stream) as members:
-                _check_members(source.name, members.namelist())
+                _check_members(table, members.namelist())
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
     except (*_UNREADABLE, KeyError, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        raise ValueError(f"{source.name} cannot be read: {error}") from error
+        raise ValueError(f"{table} cannot be read: {error}") from error
     if len(arrays) == 1:
         (array,) = arrays.values()
-        return ArrayTable(source.name, "npz", _columns(source.name, array))
+        return ArrayTable(table, "npz", _columns(table, array))
     lengths = {array.shape for array in arrays.values()}
     if len(lengths) != 1 or len(next(iter(lengths))) != 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(
-            f"{source.name} must hold one matrix, or vectors of equal length as "
+            f"{table} must hold one matrix, or vectors of equal length as "
             f"columns; it holds {shapes or 'nothing'}"
         )
-    return ArrayTable(source.name, "npz", arrays)
+    return ArrayTable(table, "npz", arrays)
 
 
 def _check_members(name: str, members: list[str]) -> None:
     if _MODEL_HEADER in members:
         raise ValueError(f"{name} is a file saved by credalis, not a table")
     if not members or not all(member.endswith(".npy") for member in members):
-        what = f"an archive of {listed(members)}: unpack it first"
-        if any(member.startswith("xl/") for member in members):
-            what = "an Excel workbook: save the sheet as CSV"
-        raise ValueError(f"{name} is {what}")
+        raise ValueError(f"{name} is an archive of {listed(members)}: unpack it first")
 
 
 def _columns(name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:

@@ -48,7 +48,15 @@ class ParquetFolder(Table):
     """A folder of Parquet files, in the order of their names.
 
     Names or bytes say which files are Parquet. Files and folders whose names begin
-    with "." or "_" are left out: writers keep notes and unfinished work there.
+    with "." or "_" are left out: writers keep notes and unfinished work there. Folders
+    that are called "year=2024", as Hive calls them, are columns.
+
+    Attributes
+    ----------
+    files : list of Path
+        The files.
+    folder_values : list of dict
+        For each file the columns that stand in the names of its folders.
     """
 
     format = "parquet"
@@ -69,6 +77,11 @@ class ParquetFolder(Table):
             )
             self.schema = self._dataset.schema
             self.n_rows = self._dataset.count_rows()
+            values = {
+                Path(part.path): dataset.get_partition_keys(part.partition_expression)
+                for part in self._dataset.get_fragments()
+            }
+        self.folder_values = [values[file] for file in self.files]
         check_names(self.name, self.schema.names)
 
     def _batches(self, columns: list[str], max_rows: int) -> Iterator["pa.RecordBatch"]:

@@ -3,52 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._data import Data
-from credalis.cli._shared._options import PATH, Decorator, together
 from credalis.cli._shared._side_information import read_classes
 from credalis.cluster import BaseCredalClusterer
 from credalis.partition import CoverageCalibration, CredalPartition
 from credalis.partition._presentation import coverage_lines
-
-# What the sets can be about without labels.
-_UNLABELLED = ("model", "replicate")
-
-
-def coverage_option(words: str) -> Decorator:
-    """The level of the sets, with words about what else it needs."""
-    return click.option(
-        "--coverage",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        metavar="P",
-        help="Also give each row a set of clusters that holds the right one with this "
-        f"probability, as in 0.9. {words}",
-    )
-
-
-calibration_options = together(
-    coverage_option(
-        'What "right" means is printed; see --coverage-labels and --coverage-target.'
-    ),
-    click.option(
-        "--coverage-labels",
-        type=PATH,
-        help="Table with two columns, row and known class, of 60 to 120 rows. They are "
-        "left out of the fit, and the sets hold the true class.",
-    ),
-    click.option(
-        "--coverage-target",
-        type=click.Choice(_UNLABELLED),
-        help="Without labels, what the sets hold. model: the component, if the data "
-        "came from a fitted mixture (an estimate, no guarantee); replicate: what "
-        "another clustering says (the model is fitted to 40 % of the rows).  "
-        "[default: model]",
-    ),
-)
 
 
 @dataclass(frozen=True, eq=False)

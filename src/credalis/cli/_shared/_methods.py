@@ -9,11 +9,6 @@ from sklearn.utils import get_tags
 from credalis._checks import check_number
 from credalis.cluster import BaseCredalClusterer, named_estimators
 
-# Without -m: a committee of methods, or where its members need attributes and have none
-# the one of them that reads dissimilarities.
-DEFAULT = "Consensus"
-DEFAULT_OF_DISSIMILARITIES = "NNEVCLUS"
-
 # Parameters that have an option of their own.
 _OPTIONS = {
     "n_clusters": "-c",
@@ -81,6 +76,22 @@ def _calibrated(
         )
     check_number("--outlier-rate", outlier_rate, above=0, at_most=0.5)
     return {"outlier_rate": outlier_rate, "empty_set": "novelty"}
+
+
+def takes_gower(estimator: BaseCredalClusterer) -> bool:
+    """Whether a method compares rows by Gower's dissimilarity, if nothing else is said.
+
+    It can take a metric, and the user has named no other one.
+    """
+    metric = estimator.get_params(deep=False).get("metric")
+    is_free = isinstance(metric, str) and metric in ("euclidean", "gower")
+    return estimator._reads_dissimilarities and is_free
+
+
+def wants_gower(estimator: BaseCredalClusterer) -> bool:
+    """Whether the user has asked for Gower's dissimilarity."""
+    metric = estimator.get_params(deep=False).get("metric")
+    return isinstance(metric, str) and metric == "gower"
 
 
 def finds_n_clusters(estimator: BaseCredalClusterer) -> bool:

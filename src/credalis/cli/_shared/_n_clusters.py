@@ -1,57 +1,25 @@
 """The number of clusters: as given, or chosen."""
 
-import re
 from typing import Any
 
-import click
 import numpy as np
 
 from credalis.cli._shared._console import Console
+from credalis.cli._shared._values import AUTO
 from credalis.cluster import BaseCredalClusterer
 from credalis.constraints import renumber
+from credalis.dissimilarity import Gower
 from credalis.model_selection import (
     Selection,
     select_n_clusters,
     suggest_n_clusters,
 )
 
-AUTO = "auto"
 # What "auto" tries where there are only dissimilarities.
 _NUMBERS = range(2, 9)
 # With these, the choice rests on so many rows, and on so many random parts of them.
 MAX_ROWS = 500
 _N_RESAMPLES = 3
-
-_RANGE = re.compile(r"(\d+)-(\d+)")
-
-
-class NumberOfClusters(click.ParamType):
-    """A number, a range of numbers to try, or "auto"."""
-
-    name = "number"
-
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int | range | str:
-        """What the text says: a number, a range to choose from, or "auto"."""
-        if isinstance(value, (int, range)) or value == AUTO:
-            return value
-        numbers = _RANGE.fullmatch(value)
-        if numbers:
-            first, last = map(int, numbers.groups())
-            if 2 <= first < last:
-                return range(first, last + 1)
-        elif value.isdecimal() and int(value) >= 2:
-            return int(value)
-        self.fail(
-            f"must be a number of 2 or more, a range such as 2-10, or auto, got "
-            f"{value!r}",
-            param,
-            ctx,
-        )
 
 
 def choose_n_clusters(
@@ -70,7 +38,15 @@ def choose_n_clusters(
         return _choose_by_method(
             estimator, X, numbers, given, seed=seed, n_jobs=n_jobs, console=console
         )
-    return _choose_by_committee(X, wanted, given, seed=seed, console=console)
+    metric = getattr(estimator, "metric", None)
+    is_mixed = False
+    if isinstance(metric, Gower):
+        # Which cells are missing says nothing about groups of rows.
+        X = np.delete(X, metric.gaps[metric.gaps >= 0], axis=1)
+        is_mixed = bool(metric.categories)
+    return _choose_by_committee(
+        X, wanted, given, seed=seed, console=console, is_mixed=is_mixed
+    )
 
 
 def _choose_by_committee(
@@ -80,10 +56,12 @@ def _choose_by_committee(
     *,
     seed: int,
     console: Console,
+    is_mixed: bool,
 ) -> Selection:
     """Ask whether there are clusters, and how many.
 
-    Whoever gives a range or labels knows that there are some.
+    Whoever gives a range or labels knows that there are some. In rows with categories
+    there are gaps anyhow, so that the test for gaps says nothing.
     """
     labels = given.get("partial_labels")
     n_known = 0 if labels is None else int(labels.max(initial=-1)) + 1
@@ -98,9 +76,14 @@ def _choose_by_committee(
         console.note(f"trying {wanted[0]} to {wanted[-1]} clusters")
     else:
         console.note("looking for clusters")
+        if is_mixed:
+            console.note(
+                "categories leave gaps between rows in any case: how many clusters "
+                "there are is judged, not whether there are any"
+            )
         if n_known > 2:
             numbers = list(range(n_known, max(n_known + 1, 10) + 1))
-    may_be_one = numbers == AUTO and n_known < 2
+    may_be_one = numbers == AUTO and n_known < 2 and not is_mixed
     selection = suggest_n_clusters(
         X,
         numbers,

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
+from credalis._choices import DATE_PARTS, FIELDS, MISSING, SCALINGS
 from credalis.cli._shared._console import set_debugging
-from credalis.partition._verdicts import check_clear_level
-from credalis.tabular import FIELDS, MISSING, SCALINGS
+from credalis.cli._shared._values import ClearLevel
 
 # Help in lines a person can read, and the defaults said.
 SETTINGS: dict[str, Any] = {
@@ -73,21 +73,6 @@ def is_csv_safe(is_asked: bool | None, output: str) -> bool:
     return output != "-" if is_asked is None else is_asked
 
 
-class ClearLevel(click.ParamType):
-    """A level of belief above 2/3 and at most 1."""
-
-    name = "level"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """The number, or a usage error."""
-        try:
-            return check_clear_level(float(value))
-        except ValueError:
-            self.fail(f"must be a number above 2/3 and at most 1, got {value!r}")
-
-
 def clear_level_option(default: str) -> Decorator:
     """What "clear" asks for, with words about the default."""
     return click.option(
@@ -145,7 +130,13 @@ file_options = together(
     click.option(
         "--encoding",
         metavar="NAME",
-        help="Encoding of a text file.  [default: UTF-8]",
+        help="Encoding of a text file.  [default: UTF-8, else cp1252]",
+    ),
+    click.option(
+        "--sheet",
+        metavar="NAME",
+        help="Sheet of a workbook, by its name or its number from 1 on.  [default: the "
+        "first one with several rows]",
     ),
     click.option(
         "--na",
@@ -170,10 +161,21 @@ column_options = together(
         "--columns",
         metavar="A,B,...",
         multiple=True,
-        help="Columns to cluster by.  [default: all]",
+        help="Columns to cluster by; names with blanks in quotes, as in "
+        "--columns 'body mass,sex'.  [default: all but identifiers, free text and "
+        "columns of one value]",
     ),
     click.option(
-        "--exclude", metavar="A,B,...", multiple=True, help="Columns to leave out."
+        "--exclude",
+        metavar="A,B,...",
+        multiple=True,
+        help="Columns to leave out; a report still describes the clusters by them.",
+    ),
+    click.option(
+        "--describe",
+        metavar="A,B,...",
+        multiple=True,
+        help="Columns that do not count but describe the clusters in a report.",
     ),
     id_option,
     click.option(
@@ -186,17 +188,82 @@ column_options = together(
     click.option(
         "--missing",
         type=click.Choice(MISSING),
-        default="error",
-        help="What to do with missing values. error: stop; drop: leave the rows out, "
-        "with empty cells in the output; impute: fill in medians.",
+        default=None,
+        help="What to do with missing values. pairwise: leave the column out of pairs "
+        "with such a cell; error: stop; drop: leave the rows out, with empty cells in "
+        "the output; impute: fill in medians.  [default: pairwise, or impute for "
+        "methods that need every cell]",
     ),
     click.option(
         "--one-hot",
         is_flag=True,
-        help="Use columns of text, with one indicator per category.",
+        help="Compare rows by Euclidean distances also where there are columns of "
+        "text, with one indicator per category.",
+    ),
+    click.option(
+        "--dates",
+        metavar="A,B,...",
+        help=f"What becomes of dates: one or more of {', '.join(DATE_PARTS)}.  "
+        "[default: days]",
+    ),
+    click.option(
+        "--cyclic",
+        metavar="COLUMN=PERIOD",
+        multiple=True,
+        help="Column of numbers that begin again, as in hour=24. Can be repeated.",
+    ),
+    click.option(
+        "--order",
+        "orders",
+        metavar="COLUMN=A,B,...",
+        multiple=True,
+        help="Column whose categories have an order, lowest first, as in size=S,M,L. "
+        "Can be repeated.",
+    ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Guess nothing: text and missing values are errors unless an option says "
+        "what to do.",
     ),
     precomputed_option,
     file_options,
+)
+
+
+# What the sets can be about without labels.
+_UNLABELLED = ("model", "replicate")
+
+
+def coverage_option(words: str) -> Decorator:
+    """The level of the sets, with words about what else it needs."""
+    return click.option(
+        "--coverage",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="P",
+        help="Also give each row a set of clusters that holds the right one with this "
+        f"probability, as in 0.9. {words}",
+    )
+
+
+calibration_options = together(
+    coverage_option(
+        'What "right" means is printed; see --coverage-labels and --coverage-target.'
+    ),
+    click.option(
+        "--coverage-labels",
+        type=PATH,
+        help="Table with two columns, row and known class, of 60 to 120 rows. They are "
+        "left out of the fit, and the sets hold the true class.",
+    ),
+    click.option(
+        "--coverage-target",
+        type=click.Choice(_UNLABELLED),
+        help="Without labels, what the sets hold. model: the component, if the data "
+        "came from a fitted mixture (an estimate, no guarantee); replicate: what "
+        "another clustering says (the model is fitted to 40 % of the rows).  "
+        "[default: model]",
+    ),
 )
 
 

@@ -159,6 +159,8 @@ class BaseCredalClusterer(
     _reads_dissimilarities: ClassVar[bool] = False
     _reads_blocks: ClassVar[bool] = False
     _reads_partitions: ClassVar[bool] = False
+    # Whether labels and pairs about rows of these, by their numbers, are used.
+    _informs_blocks: ClassVar[bool] = False
     # Whether max_iter may be "auto".
     _chooses_max_iter: ClassVar[bool] = False
     # What ∅ may stand for.
@@ -473,6 +475,22 @@ class BaseCredalClusterer(
     ) -> Solution:
         """One run: from a random start, or from a previous solution with fewer sets."""
 
+    def _solves_together(self, data: Any) -> bool:
+        """Whether several starts shall go to `_solve_together`."""
+        return False
+
+    def _solve_together(
+        self,
+        data: Any,
+        focal_sets: Any,
+        rngs: list[np.random.RandomState],
+        *,
+        previous: Any,
+        reports: list[Callable[[int, float], None]],
+    ) -> list[Solution]:
+        """`_solve` for several starts at once, where that takes less time."""
+        raise NotImplementedError
+
     @abstractmethod
     def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X, needing little memory beyond the result."""
@@ -646,8 +664,11 @@ class BaseCredalClusterer(
         """Whether there are so many objects that they are read in blocks."""
         return False
 
-    def _check_blocks(self) -> None:
-        """Refuse parameters that make no sense without all objects at once."""
+    def _check_blocks(self, *, are_partitions: bool = False) -> None:
+        """Refuse parameters that make no sense without all objects at once.
+
+        Or, with ``are_partitions``, on the workers of Dask.
+        """
 
     def _start_blocks(
         self, sample: NDArray[np.float64], seeds: NDArray[np.integer]

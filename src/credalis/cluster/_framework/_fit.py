@@ -6,17 +6,20 @@ The only place that sets the fitted attributes of an estimator.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from credalis._control import fitting, keeping, past_stopping, stoppable
 from credalis._coverage import CoverageCalibration
 from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
+from credalis.cluster._framework._registry import estimator_classes
 from credalis.cluster._framework._solution import (
     Solution,
     best_start,
@@ -28,6 +31,7 @@ from credalis.cluster._framework._soundness import (
     warn_of_empty_clusters,
     warn_of_outliers,
 )
+from credalis.cluster._inputs._side_information import KnownRows
 from credalis.partition import uncopied_partition
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
@@ -39,6 +43,9 @@ SAMPLE_ROWS = 10_000
 
 # Arrays of more rows than this are trained on as if they came from a file.
 MAX_WHOLE = 200_000
+
+# What can be known about single rows of data that are read in blocks.
+_SIDE_INFORMATION = ("partial_labels", "must_link", "cannot_link")
 
 # Rows of a fit that are remembered, and numbers of them that are looked at together.
 _MAX_REMEMBERED = 2**17
@@ -95,12 +102,12 @@ class RememberedRows:
         """What is remembered of a fit to X, or to more rows of which X is a sample."""
         kept = X[:: -(-len(X) // _MAX_REMEMBERED)]
         total = max(len(X), n_rows or 0)
-        return cls(np.unique(_fingerprints(kept)), len(kept) / total)
+        return cls(np.unique(fingerprints(kept)), len(kept) / total)
 
     def n_among(self, X: NDArray[np.float64]) -> int:
         """About how many rows of X are rows of the fit; 0 if rows often repeat."""
         # More than enough, and in no order.
-        prints = _fingerprints(X[:_MAX_REMEMBERED])
+        prints = fingerprints(X[:_MAX_REMEMBERED])
         distinct = np.unique(prints)
         if 1 - len(distinct) / len(prints) > _NO_COINCIDENCE:
             return 0
@@ -109,7 +116,7 @@ class RememberedRows:
         return 0 if share <= _NO_COINCIDENCE else round(min(share, 1) * len(X))
 
 
-def _fingerprints(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+def fingerprints(X: NDArray[np.float64]) -> NDArray[np.uint64]:
     """A number for each row: equal rows have equal ones, others hardly ever."""
     factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.int64)
     odd = 2 * factors.astype(np.uint64) + np.uint64(1)
@@ -142,18 +149,27 @@ def fit(
     **given
         What else is known about the objects: labels, pairs, dissimilarities.
     """
+    with fitting(type(estimator).__name__):
+        _fit(estimator, X, checkpoint, given)
+
+
+def _fit(
+    estimator: BaseCredalClusterer, X: Any, checkpoint: Any, given: dict[str, Any]
+) -> None:
     source = _source(estimator, X, checkpoint, given)
     if source is not None:
-        outcome = _solve_in_blocks(estimator, source, checkpoint)
+        outcome = _solve_in_blocks(estimator, source, checkpoint, given)
+        past_stopping()
         _store_blocks(estimator, outcome, source)
-        _warn(estimator, outcome)
+        _warn(estimator, outcome, **given)
         return
     X = estimator._validate(X)
     estimator._check_parameters()
     is_informed = any(value is not None for value in given.values())
     if checkpoint is not None or estimator._is_for_blocks(X, is_informed):
         rows = ArraySource(X, getattr(estimator, "feature_names_in_", None))
-        outcome = _solve_in_blocks(estimator, rows, checkpoint)
+        outcome = _solve_in_blocks(estimator, rows, checkpoint, given)
+        past_stopping()
         _store_blocks(estimator, outcome, rows)
         with one_thread():
             _store_masses(estimator, X, estimator._predict_masses(X))
@@ -164,6 +180,7 @@ def fit(
         # whatever else runs.
         with one_thread():
             outcome = solve(estimator, X, rng, **given)
+            past_stopping()
             _store(estimator, outcome, about_features(estimator))
             store_reference(estimator, X, _child(rng))
             _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
@@ -189,10 +206,15 @@ def solve(
     focal_sets = solution.focal_sets or focal_sets
     assert focal_sets is not None, "a start without focal sets finds them"
     if estimator._has_two_steps and not solution.is_interrupted:
-        focal_sets = _with_neighboring_pairs(solution.masses, focal_sets)
-        solution = best_start(
-            estimator, data, focal_sets, seeds[:1], solution, is_quiet=is_quiet
-        )
+        with stoppable(lambda: True) as ending:
+            larger = _with_neighboring_pairs(solution.masses, focal_sets)
+            solution = best_start(
+                estimator, data, larger, seeds[:1], solution, is_quiet=is_quiet
+            )
+            focal_sets = larger
+        if ending.is_early:
+            # The first of the two steps is a result, too.
+            solution = replace(solution, is_interrupted=True)
     if not estimator._has_fixed_order(data):
         solution, focal_sets = empty_clusters_last(
             solution, focal_sets, keeps_sets=estimator._has_given_sets
@@ -342,12 +364,7 @@ def _source(
             f"{type(estimator).__name__} needs all objects at once: X must be an array "
             "or data frame, and checkpoint None"
         )
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(
-                f"{name} must be None for data that are read in blocks, whose rows "
-                "have no numbers"
-            )
+    _refuse_in_blocks(estimator, given, "data that are read in blocks")
     if source is not None and not source.is_repeatable:
         raise ValueError(
             "X must be readable more than once, for a sample and for the training, got "
@@ -359,51 +376,93 @@ def _source(
 
 def _check_partitions(estimator: BaseCredalClusterer, given: dict[str, Any]) -> None:
     if not estimator._reads_partitions:
+        able = [cls.__name__ for cls in estimator_classes() if cls._reads_partitions]
         raise ValueError(
             f"X must not be a Dask collection for {type(estimator).__name__}, only "
-            "NNEVCLUS and Consensus are trained on partitions: call compute on it first"
+            f"{', '.join(able)} are fitted to partitions: call compute on it first"
         )
+    _refuse_in_blocks(estimator, given, "a Dask collection")
+
+
+def _refuse_in_blocks(
+    estimator: BaseCredalClusterer, given: dict[str, Any], what: str
+) -> None:
+    """Refuse what cannot be said about rows that are not in memory together."""
     for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} must be None for a Dask collection")
+        is_used = estimator._informs_blocks and name in _SIDE_INFORMATION
+        if value is not None and not is_used:
+            raise ValueError(
+                f"{name} must be None for {what} and {type(estimator).__name__}"
+            )
 
 
 def _solve_in_blocks(
-    estimator: BaseCredalClusterer, source: Source, checkpoint: Any
+    estimator: BaseCredalClusterer,
+    source: Source,
+    checkpoint: Any,
+    given: dict[str, Any],
 ) -> Outcome:
     """A start from a sample, training on all rows; continued if it had begun."""
     file = Checkpoint.of(checkpoint)
     estimator._check_parameters()
-    estimator._check_blocks()
+    estimator._check_blocks(are_partitions=isinstance(source, DaskSource))
     rng = check_random_state(estimator.random_state)
     seeds = rng.randint(np.iinfo(np.int32).max, size=4)
-    state = None if file is None else file.begin(estimator, source.fingerprint())
+    about = {
+        name: given[name] for name in _SIDE_INFORMATION if given.get(name) is not None
+    }
+    known = None
+    if about:
+        known = KnownRows.of(
+            source.count(), estimator._parameter("n_clusters"), **about
+        )
+        if len(known.rows) > MAX_WHOLE:
+            raise ValueError(
+                f"{' and '.join(about)} must be about at most {MAX_WHOLE} rows, which "
+                "are held in memory, for data that are read in blocks, got "
+                f"{len(known.rows)}"
+            )
+    state = None
+    if file is not None:
+        fingerprint = source.fingerprint()
+        if known is not None:
+            fingerprint += f", {known.fingerprint()}"
+        state = file.begin(estimator, fingerprint)
     # Around everything: the workers of a source may be threads of this process, and one
     # of them that ends must not set the others free.
     with one_thread():
         if state is None:
-            sample = source.sample(np.random.RandomState(seeds[0]), SAMPLE_ROWS)
+            draw = np.random.RandomState(seeds[0])
+            informed: dict[str, Any] = {}
+            if known is None:
+                sample = source.sample(draw, SAMPLE_ROWS)
+            else:
+                sample, numbers = source.sample_with(draw, SAMPLE_ROWS, known.rows)
+                informed = known.among(numbers)
             if len(sample) < 2:
                 raise ValueError(f"X must have at least 2 rows, got {len(sample)}")
             estimator._check_enough_objects(sample)
-            state = source.run(_started, estimator, sample, seeds[1:])
+            start = partial(_started, estimator, sample, seeds[1:], **informed)
+            state = source.run(start)
             # The pass for the sample has counted them.
             state["n_rows"] = source.n_rows
             if file is not None:
                 file.write(state)
         elif source.n_rows is None:
             source.n_rows = state["n_rows"]
-        return estimator._train_blocks(source, state, file)
+        with keeping():
+            return estimator._train_blocks(source, state, file)
 
 
 def _started(
     estimator: BaseCredalClusterer,
     sample: NDArray[np.float64],
     seeds: NDArray[np.integer],
+    **informed: Any,
 ) -> dict[str, Any]:
     """The state of a fit in blocks before its first pass; maybe on a worker."""
     with one_thread():
-        return estimator._start_blocks(sample, seeds)
+        return estimator._start_blocks(sample, seeds, **informed)
 
 
 def _about_features(source: Source) -> dict[str, Any]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from credalis._progress import Progress
+from credalis._control import keeping, listeners, poll, stoppable
+from credalis._parallel import Missing, answers_so_far
+from credalis._progress import Progress, Report
 from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.optimize import Trace
@@ -17,6 +21,9 @@ from credalis.partition import uncopied_partition
 
 if TYPE_CHECKING:
     from credalis.cluster._framework._estimator import BaseCredalClusterer
+
+# Starts that run in the same calls.
+_MAX_TOGETHER = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,29 +121,58 @@ def best_start(
     *,
     is_quiet: bool = False,
 ) -> Solution:
-    """The solution of lowest loss over starts with these seeds."""
-    progress = None
-    if estimator.verbose and not is_quiet:
-        progress = Progress(
-            type(estimator).__name__,
-            n_runs=len(seeds),
-            max_iter=estimator._max_iterations(data),
-            enabled=True,
-        )
+    """The solution of lowest loss over starts with these seeds, or over those so far.
+
+    Ctrl-C and a cancel end all starts. KeyboardInterrupt passes if none has found
+    anything yet.
+    """
+    is_watched = (estimator.verbose or listeners()) and not is_quiet
+    if not is_watched:
+        return _best_of(estimator, data, focal_sets, seeds, previous, None)
+    max_iter = estimator._max_iterations(data)
+    with reported(estimator, max_iter, n_runs=len(seeds)) as progress:
+        return _best_of(estimator, data, focal_sets, seeds, previous, progress)
+
+
+@contextmanager
+def reported(
+    estimator: BaseCredalClusterer, max_iter: int, *, n_runs: int = 1
+) -> Iterator[Progress]:
+    """What iterations are reported to: who listens, and a line if it is verbose."""
+    progress = Progress(
+        type(estimator).__name__,
+        n_runs=n_runs,
+        max_iter=max_iter,
+        enabled=bool(estimator.verbose),
+    )
+    yield progress
+    progress.close()
+
+
+def _best_of(
+    estimator: BaseCredalClusterer,
+    data: Any,
+    focal_sets: FocalSets | None,
+    seeds: NDArray[np.integer],
+    previous: Solution | None,
+    progress: Progress | None,
+) -> Solution:
+    if len(seeds) > 1 and estimator._solves_together(data):
+        return _together(estimator, data, focal_sets, seeds, previous, progress)
     arguments = [
         (estimator, data, focal_sets, seed, previous, progress, run)
         for run, seed in enumerate(seeds)
     ]
     if effective_n_jobs(estimator.n_jobs) == 1 or len(seeds) == 1:
-        best = _in_turn(arguments)
-    else:
-        solutions = Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
-            delayed(_run)(*each) for each in arguments
-        )
-        best = _best(solutions)
-    if progress is not None:
-        progress.close()
-    return best
+        return _in_turn(arguments)
+    answers = answers_so_far(
+        _run, arguments, n_jobs=estimator.n_jobs, prefer="threads", progress=progress
+    )
+    found = [each for each in answers if each is not Missing.STOPPED]
+    if not found:
+        raise KeyboardInterrupt
+    best = _best(found)
+    return best if len(found) == len(answers) else replace(best, is_interrupted=True)
 
 
 def _in_turn(arguments: list[tuple]) -> Solution:
@@ -144,12 +180,48 @@ def _in_turn(arguments: list[tuple]) -> Solution:
 
     Only the best so far is kept: masses of many objects are large.
     """
-    best = _run(*arguments[0])
-    for each in arguments[1:]:
-        if best.is_interrupted:
-            break
-        best = _best([best, _run(*each)])
-    return best
+    best: Solution | None = None
+    with stoppable(lambda: best is not None) as ending:
+        for each in arguments:
+            solution = _run(*each)
+            best = solution if best is None else _best([best, solution])
+            if best.is_interrupted:
+                break
+    assert best is not None, "there is at least one start"
+    return replace(best, is_interrupted=best.is_interrupted or ending.is_early)
+
+
+def _together(
+    estimator: BaseCredalClusterer,
+    data: Any,
+    focal_sets: FocalSets | None,
+    seeds: NDArray[np.integer],
+    previous: Solution | None,
+    progress: Progress | None,
+) -> Solution:
+    """The best of starts that the estimator runs in the same calls, some at a time.
+
+    How many does not depend on n_jobs: it changes how sums are rounded.
+    """
+    best: Solution | None = None
+    with stoppable(lambda: best is not None) as ending:
+        for first in range(0, len(seeds), _MAX_TOGETHER):
+            runs = range(first, min(first + _MAX_TOGETHER, len(seeds)))
+            reports = [_report(progress, run) for run in runs]
+            rngs = [np.random.RandomState(seeds[run]) for run in runs]
+            poll()
+            with one_thread(), keeping():
+                solutions = estimator._solve_together(
+                    data, focal_sets, rngs, previous=previous, reports=reports
+                )
+            if progress is not None:
+                for run in runs:
+                    progress.finish(run)
+            best = _best(solutions if best is None else [best, *solutions])
+            if best.is_interrupted:
+                break
+    assert best is not None, "there is at least one start"
+    return replace(best, is_interrupted=best.is_interrupted or ending.is_early)
 
 
 def _best(solutions: list[Solution]) -> Solution:
@@ -170,19 +242,25 @@ def _run(
     run: int,
 ) -> Solution:
     """One start, possibly in another thread, process or machine."""
-
-    def report(iteration: int, loss: float) -> None:
-        if progress is not None:
-            progress.report(run, iteration, loss)
-
-    with one_thread():
+    poll()
+    with one_thread(), keeping():
         solution = estimator._solve(
             data,
             focal_sets,
             np.random.RandomState(seed),
             previous=previous,
-            report=report,
+            report=_report(progress, run),
         )
     if progress is not None:
         progress.finish(run)
     return solution
+
+
+def _report(progress: Progress | None, run: int) -> Report:
+    """What a run is to call with the number of an iteration and its loss."""
+
+    def report(iteration: int, loss: float) -> None:
+        if progress is not None:
+            progress.report(run, iteration, loss)
+
+    return report

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from credalis._checks import shown
-from credalis.constraints import check_constraints, spread_labels
+from credalis.constraints import check_constraints, check_pairs, spread_labels
 from credalis.network import SideInformation
 
 if TYPE_CHECKING:
@@ -33,9 +35,11 @@ class Transformer(Protocol):
 def check_partial_labels(
     partial_labels: ArrayLike | None, n_samples: int, n_clusters: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The labelled objects and their clusters."""
+    """The labelled objects, ascending, and their clusters."""
     if partial_labels is None:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    if isinstance(partial_labels, Mapping):
+        return _check_mapped_labels(partial_labels, n_samples, n_clusters)
     labels = np.asarray(partial_labels)
     if labels.shape != (n_samples,):
         raise ValueError(
@@ -54,6 +58,96 @@ def check_partial_labels(
         )
     objects = np.flatnonzero(labels >= 0)
     return objects, labels[objects].astype(np.intp)
+
+
+def _check_mapped_labels(
+    partial_labels: Mapping[int, int], n_samples: int, n_clusters: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The same of a mapping from row numbers to clusters."""
+    for what, numbers, first, last in (
+        ("row numbers", partial_labels.keys(), 0, n_samples - 1),
+        ("clusters", partial_labels.values(), -1, n_clusters - 1),
+    ):
+        for number in numbers:
+            is_whole = isinstance(number, (int, np.integer))
+            if not is_whole or isinstance(number, bool) or not first <= number <= last:
+                raise ValueError(
+                    f"partial_labels must map row numbers to clusters, {what} from "
+                    f"{first} to {last}, got {number!r}"
+                )
+    known = sorted((row, k) for row, k in partial_labels.items() if k >= 0)
+    objects, labels = np.array(known, dtype=np.intp).reshape(-1, 2).T
+    return objects, labels
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """Labels and pairs about a few of many rows, which are read by their numbers.
+
+    Attributes
+    ----------
+    rows : array of int, ascending
+        Numbers of the rows that anything is known about.
+    objects, labels : array of int, shape (n_labels,)
+        Places among these rows, and their clusters.
+    must_link, cannot_link : array of int, shape (n_pairs, 2)
+        Pairs of places among these rows.
+    """
+
+    rows: NDArray[np.intp]
+    objects: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    must_link: NDArray[np.intp]
+    cannot_link: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls,
+        n_samples: int,
+        n_clusters: int,
+        *,
+        partial_labels: Any = None,
+        must_link: Any = None,
+        cannot_link: Any = None,
+    ) -> KnownRows:
+        """Checked labels and pairs; memory grows with their number alone."""
+        labelled, labels = check_partial_labels(partial_labels, n_samples, n_clusters)
+        must = check_pairs("must_link", must_link, n_samples)
+        cannot = check_pairs("cannot_link", cannot_link, n_samples)
+        rows = np.unique(np.concatenate([labelled, must.ravel(), cannot.ravel()]))
+        objects = np.searchsorted(rows, labelled)
+        must, cannot = check_constraints(
+            np.searchsorted(rows, must),
+            np.searchsorted(rows, cannot),
+            max(1, len(rows)),
+            rows=rows,
+        )
+        known = np.full(len(rows), -1)
+        known[objects] = labels
+        spread_labels(known, must, cannot, name="partial_labels", rows=rows)
+        return cls(rows, objects, labels, must, cannot)
+
+    def fingerprint(self) -> str:
+        """A short text that tells this knowledge from other."""
+        parts = (self.rows, self.objects, self.labels, self.must_link, self.cannot_link)
+        digest = sha256(repr([part.shape for part in parts]).encode())
+        for part in parts:
+            digest.update(part.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    def among(self, numbers: NDArray[np.intp]) -> dict[str, NDArray[np.intp]]:
+        """What `fit` is told about rows of which these are some, by place.
+
+        The numbers of all rows, ascending, are given.
+        """
+        places = np.searchsorted(numbers, self.rows)
+        partial_labels = np.full(len(numbers), -1, dtype=np.intp)
+        partial_labels[places[self.objects]] = self.labels
+        return {
+            "partial_labels": partial_labels,
+            "must_link": places[self.must_link],
+            "cannot_link": places[self.cannot_link],
+        }
 
 
 def side_information(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._control import poll
 from credalis.belief import FocalSets
 from credalis.optimize import RowQuadratics, minimize_on_simplex, minimize_quartic
 
@@ -16,6 +17,8 @@ _MAX_BLOCK = 64
 _BLOCK_SHARE = 10
 # Entries of the quadratic forms of one block.
 _FORM_ENTRIES = 2**20
+# Rows changed together that are nothing to each other.
+_MAX_FREE_BLOCK = 2048
 
 # Squares of differences of probabilities below this are rounding: intervals are known
 # to single precision.
@@ -26,14 +29,17 @@ SMALLEST_LOSS = 1e-14
 class IntervalFit:
     """Fit masses to intervals of the probability that two objects are together.
 
-    Minimises Σ_{i<j} (m_iᵀ S m_j - P^l_ij)² + (m_iᵀ C m_j - (1 - P^u_ij))² over masses
+    Minimises Σ (m_iᵀ S m_j - P^l_ij)² + (m_iᵀ C m_j - (1 - P^u_ij))² over masses
     without ∅, where m_iᵀ S m_j is the belief that i and j are in the same cluster and
-    m_iᵀ C m_j the belief that they are not.
+    m_iᵀ C m_j the belief that they are not. The sum is over all pairs of two objects of
+    which one is a landmark. The first objects are the landmarks; if all are, these are
+    all pairs.
 
     Attributes
     ----------
-    lower, upper : array of shape (n_samples, n_samples)
-        P^l and P^u. The diagonals are not read.
+    lower, upper : array of shape (n_samples, n_landmarks)
+        P^l and P^u, symmetric where both objects are landmarks. The diagonals are not
+        read.
     is_single : array of shape (n_sets,)
         Diagonal of S, without ∅.
     disjoint : array of shape (n_sets, n_sets)
@@ -52,7 +58,7 @@ class IntervalFit:
         upper: NDArray[np.floating],
         focal_sets: FocalSets,
     ) -> "IntervalFit":
-        """From bounds (n_samples, n_samples) and focal sets, of which ∅ is left out."""
+        """From bounds (n_samples, n_landmarks) and focal sets, without ∅."""
         kept = focal_sets.cardinality > 0
         return cls(
             lower,
@@ -66,31 +72,72 @@ class IntervalFit:
         """Number of objects."""
         return len(self.lower)
 
+    @property
+    def n_landmarks(self) -> int:
+        """Number of objects that are compared with all others."""
+        return self.lower.shape[1]
+
+    @property
+    def n_pairs(self) -> float:
+        """Number of pairs with a landmark."""
+        n_others = self.n_samples - self.n_landmarks
+        return self.n_landmarks * (0.5 * (self.n_landmarks - 1) + n_others)
+
     def loss(self, masses: Array) -> float:
         """The objective over the number of pairs, for masses (n_samples, n_sets)."""
-        views = masses * self.is_single, masses @ self.disjoint
+        known = masses[: self.n_landmarks]
+        views = known * self.is_single, known @ self.disjoint
         total = 0.0
-        for rows in self._blocks():
-            for view, target in zip(views, self._targets(rows), strict=True):
+        for rows in self._landmark_blocks() + self._free_blocks():
+            is_landmark = rows.start < self.n_landmarks
+            targets = self._targets(self.lower[rows], self.upper[rows])
+            for view, target in zip(views, targets, strict=True):
                 misfit = masses[rows] @ view.T - target
-                misfit[_own_entries(rows)] = 0.0
-                total += float(np.vdot(misfit, misfit))
-        n_pairs = self.n_samples * (self.n_samples - 1)
-        return max(total / n_pairs, SMALLEST_LOSS)
+                if is_landmark:
+                    misfit[_own_entries(rows)] = 0.0
+                # Pairs of two landmarks occur twice.
+                weight = 0.5 if is_landmark else 1.0
+                total += weight * float(np.vdot(misfit, misfit))
+        return max(total / self.n_pairs, SMALLEST_LOSS)
 
     def sweep(self, masses: Array) -> Array:
         """Change the rows a block at a time; the objective does not increase.
 
-        The rows of a block get their best values with all others fixed. Since they
-        change together, the length of the step is the one at which the objective, a
+        The rows of a block get their best values with all others fixed. Since landmarks
+        change together, the length of their step is the one at which the objective, a
         polynomial of degree four, is smallest.
         """
         masses = masses.copy()
+        self._change_landmarks(masses)
+        known = masses[: self.n_landmarks]
+        for rows in self._free_blocks():
+            poll()
+            problem = self.problem_of(self.lower[rows], self.upper[rows], known)
+            masses[rows] = minimize_on_simplex(problem, masses[rows])
+        return masses
+
+    def problem_of(
+        self, lower: NDArray[np.floating], upper: NDArray[np.floating], known: Array
+    ) -> RowQuadratics:
+        """The problem of objects that are compared with others whose masses are fixed.
+
+        From bounds (n_rows, n_known) and masses (n_known, n_sets).
+        """
+        targets = self._targets(lower, upper)
+        linear = targets[0] @ (known * self.is_single)
+        linear += targets[1] @ (known @ self.disjoint)
+        return RowQuadratics(self.form(known.T @ known), linear)
+
+    def _change_landmarks(self, masses: Array) -> None:
         same, different = masses * self.is_single, masses @ self.disjoint
         moments = masses.T @ masses
-        for rows in self._blocks():
+        for rows in self._landmark_blocks():
+            poll()
             block = masses[rows]
-            targets = self._targets(rows)
+            # A landmark is compared with all objects.
+            targets = self._targets(self.lower[:, rows].T, self.upper[:, rows].T)
+            for target in targets:
+                target[_own_entries(rows)] = 0.0
             linear = targets[0] @ same + targets[1] @ different
             forms = self.form(moments) - (
                 same[rows, :, None] * same[rows, None, :]
@@ -106,7 +153,6 @@ class IntervalFit:
             masses[rows] = changed
             same[rows] = changed * self.is_single
             different[rows] = changed @ self.disjoint
-        return masses
 
     def form(self, moments: Array) -> Array:
         """S T S + C T C for T = Σ_j m_j m_jᵀ."""
@@ -115,18 +161,19 @@ class IntervalFit:
             + self.disjoint @ moments @ self.disjoint
         )
 
-    def _blocks(self) -> list[slice]:
+    def _landmark_blocks(self) -> list[slice]:
         size = min(_MAX_BLOCK, self.n_samples // _BLOCK_SHARE)
         size = max(1, min(size, _FORM_ENTRIES // len(self.is_single) ** 2))
-        starts = range(0, self.n_samples, size)
-        return [slice(start, min(start + size, self.n_samples)) for start in starts]
+        return _cut(0, self.n_landmarks, size)
 
-    def _targets(self, rows: slice) -> tuple[Array, Array]:
-        """P^l and 1 - P^u of some rows, 0 for an object with itself."""
-        lower = self.lower[rows].astype(np.float64)
-        apart = 1.0 - self.upper[rows].astype(np.float64)
-        lower[_own_entries(rows)] = apart[_own_entries(rows)] = 0.0
-        return lower, apart
+    def _free_blocks(self) -> list[slice]:
+        return _cut(self.n_landmarks, self.n_samples, _MAX_FREE_BLOCK)
+
+    def _targets(
+        self, lower: NDArray[np.floating], upper: NDArray[np.floating]
+    ) -> tuple[Array, Array]:
+        """P^l and 1 - P^u in double precision."""
+        return lower.astype(np.float64), 1.0 - upper.astype(np.float64)
 
     def _change_inside(
         self, block: Array, step: Array, targets: Sequence[Array]
@@ -152,6 +199,11 @@ class IntervalFit:
             powers[2] += np.vdot(a + a.T, q)
             powers[3] += 0.5 * np.vdot(q, q)
         return powers
+
+
+def _cut(start: int, stop: int, size: int) -> list[slice]:
+    """Slices of at most this size."""
+    return [slice(k, min(k + size, stop)) for k in range(start, stop, size)]
 
 
 def _own_entries(rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -193,12 +245,7 @@ def masses_of_new(
     """
     kept = focal_sets.cardinality > 0
     known = masses[:, kept]
-    fit = IntervalFit.of(lower, upper, focal_sets)
-    linear = lower.astype(np.float64) @ (known * fit.is_single)
-    linear += (1.0 - upper.astype(np.float64)) @ (known @ fit.disjoint)
-    form = fit.form(known.T @ known)
-    start = np.zeros_like(linear)
-    start[np.arange(len(start)), (0.5 * form.diagonal() - linear).argmin(axis=1)] = 1.0
+    problem = IntervalFit.of(lower, upper, focal_sets).problem_of(lower, upper, known)
     found = np.zeros((len(lower), len(focal_sets)))
-    found[:, kept] = minimize_on_simplex(RowQuadratics(form, linear), start)
+    found[:, kept] = minimize_on_simplex(problem, problem.corners())
     return found

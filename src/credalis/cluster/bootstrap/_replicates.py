@@ -1,20 +1,24 @@
 """Bootstrapped Gaussian mixtures, and what they say about pairs of objects."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
+from credalis._control import poll
+from credalis._parallel import in_parallel
 from credalis._threads import one_thread
 from credalis.cluster._framework._schema import covariance_shape
 from credalis.cluster._inputs._geometry import FARTHEST, within_reach
+from credalis.cluster.bootstrap._mixtures import (
+    Mixture,
+    expectation_maximization,
+    responsibilities,
+)
 
 Array = NDArray[np.float64]
 
@@ -89,13 +93,14 @@ class Replicates(_archive.SavedFields):
         narrowest = 1 / np.abs(self.precisions_cholesky).max()
         farthest = min(_FARTHEST_DEVIATION * narrowest, FARTHEST)
         X = within_reach(X, self.means.mean(axis=(0, 1)), farthest)
+        turned = np.ascontiguousarray(X.T)
         found = np.empty((n_bootstrap, len(X), n_components), np.float32)
-        mixture = GaussianMixture(n_components, covariance_type=self.covariance_type)
-        for b in range(n_bootstrap):
-            mixture.weights_ = self.weights[b]
-            mixture.means_ = self.means[b]
-            mixture.precisions_cholesky_ = self.precisions_cholesky[b]
-            found[b] = mixture.predict_proba(X)
+        parameters = zip(
+            self.weights, self.means, self.precisions_cholesky, strict=True
+        )
+        for b, each in enumerate(parameters):
+            shares, _ = responsibilities(turned, Mixture(*each), self.covariance_type)
+            found[b] = shares.T
         return found
 
 
@@ -129,8 +134,8 @@ def best_mixture(
         for number in numbers
         for covariance_type in covariance_types
     ]
-    fitted = Parallel(n_jobs=n_jobs)(
-        delayed(_fit_candidate)(candidate, X) for candidate in candidates
+    fitted = in_parallel(
+        _fit_candidate, [(candidate, X) for candidate in candidates], n_jobs=n_jobs
     )
     return min(fitted, key=lambda pair: pair[1])
 
@@ -168,20 +173,22 @@ def bootstrap(
     posteriors : array of float32, shape (n_bootstrap, n_samples, n_components)
     """
     posteriors = np.empty((len(seeds), len(X), mixture.n_components), np.float32)
-    fitted: list[GaussianMixture] = []
+    fitted: list[Mixture] = []
     for start in range(0, len(seeds), _REPORTED_TOGETHER):
         chosen = slice(start, start + _REPORTED_TOGETHER)
-        answers = Parallel(n_jobs=n_jobs)(
-            delayed(_fit_replicate)(X, mixture, seed) for seed in seeds[chosen]
+        answers = in_parallel(
+            _fit_replicate,
+            [(X, mixture, seed) for seed in seeds[chosen]],
+            n_jobs=n_jobs,
         )
-        posteriors[chosen] = [values for _, values in answers]
-        fitted += [replicate for replicate, _ in answers]
-        report(len(fitted), -float(fitted[-1].lower_bound_))
+        posteriors[chosen] = [values for _, _, values in answers]
+        fitted += [replicate for replicate, _, _ in answers]
+        report(len(fitted), -answers[-1][1])
     replicates = Replicates(
         mixture.covariance_type,
-        np.array([each.weights_ for each in fitted]),
-        np.array([each.means_ for each in fitted]),
-        np.array([each.precisions_cholesky_ for each in fitted]),
+        np.array([each.weights for each in fitted]),
+        np.array([each.means for each in fitted]),
+        np.array([each.precisions_cholesky for each in fitted]),
     )
     return replicates, posteriors
 
@@ -216,6 +223,7 @@ def pair_intervals(
     lower = np.empty((n_rows, n_columns), np.float32)
     upper = np.empty((n_rows, n_columns), np.float32)
     for top in range(0, n_rows, _TILE_ROWS):
+        poll()
         rows = slice(top, top + _TILE_ROWS)
         left = posteriors[:, rows]
         # Tiles below the diagonal are the mirror image of those above.
@@ -260,24 +268,23 @@ def _fit_candidate(mixture: GaussianMixture, X: Array) -> tuple[GaussianMixture,
 
 def _fit_replicate(
     X: Array, mixture: GaussianMixture, seed: int
-) -> tuple[GaussianMixture, NDArray[np.float32]]:
-    """The mixture of a bootstrap sample, and the posteriors of the objects in it."""
+) -> tuple[Mixture, float, NDArray[np.float32]]:
+    """The mixture of a bootstrap sample, its fit, and the posteriors of the objects."""
     chosen = np.random.RandomState(seed).randint(len(X), size=len(X))
-    replicate = GaussianMixture(
-        mixture.n_components,
-        covariance_type=mixture.covariance_type,
-        reg_covar=mixture.reg_covar,
-        max_iter=_MAX_EM_ITERATIONS,
-        tol=_EM_TOLERANCE,
-        weights_init=mixture.weights_,
-        means_init=mixture.means_,
-        precisions_init=mixture.precisions_,
-        random_state=seed,
-    )
-    with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        replicate.fit(X[chosen])
-        return replicate, replicate.predict_proba(X).astype(np.float32)
+    start = Mixture(mixture.weights_, mixture.means_, mixture.precisions_cholesky_)
+    with one_thread():
+        replicate, likelihood = expectation_maximization(
+            X,
+            np.bincount(chosen, minlength=len(X)),
+            start,
+            mixture.covariance_type,
+            reg_covar=mixture.reg_covar,
+            tol=_EM_TOLERANCE,
+            max_iter=_MAX_EM_ITERATIONS,
+        )
+        turned = np.ascontiguousarray(X.T)
+        shares, _ = responsibilities(turned, replicate, mixture.covariance_type)
+    return replicate, likelihood, shares.T.astype(np.float32)
 
 
 _archive.register(Replicates)

@@ -104,6 +104,14 @@ def dempster(memberships: list[Array], rates: Array) -> tuple[Array, Array]:
     return singletons / total[:, None], vacuous / total
 
 
+def believed(
+    singletons: Array, frame: Array, memberships: Array, trust: float
+) -> tuple[Array, Array]:
+    """The evidence of the votes by 1 - g, that of a model by g."""
+    mixed = (1.0 - trust) * singletons + trust * memberships
+    return mixed, (1.0 - trust) * frame
+
+
 def masses_on(singletons: Array, frame: Array, focal_sets: FocalSets) -> Array:
     """Evidence on single clusters and on Ω as masses on focal sets.
 

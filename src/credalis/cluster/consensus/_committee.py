@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
+from credalis._control import poll
 from credalis._neighbors import NeighborSearch, batches
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import (
     aligned,
     alignment,
+    believed,
     dempster,
     mean_agreement,
     pairwise_agreement,
@@ -197,6 +199,9 @@ class Committee(_archive.SavedFields):
     lost : array of int
         Clusters of the reference in which the votes would leave no row of the
         committee. About its rows there, the reference alone is heard.
+    trust : float
+        g, if the last member is the mixture that the gate has let in, else 0: the share
+        of the evidence that is this mixture alone.
     """
 
     rows: Array
@@ -210,6 +215,7 @@ class Committee(_archive.SavedFields):
     n_clusters: int
     reference: int
     lost: Indices
+    trust: float = 0.0
 
     _schema: ClassVar[_archive.Rule] = _archive.Fields(
         {
@@ -226,6 +232,7 @@ class Committee(_archive.SavedFields):
             "n_smoothed": _archive.Integer(at_least=1),
             "reference": _archive.Integer(at_least=0),
             "lost": _archive.Array("i", (None,), at_least=0, below="n_clusters"),
+            "trust": _archive.Number(at_least=0, at_most=1),
         },
         relations=(_check_committee,),
     )
@@ -237,6 +244,7 @@ class Committee(_archive.SavedFields):
         n_asked = self._n_neighbors
         widest = max(n_asked * self.n_clusters, X.shape[1])
         for part in batches(len(X), widest):
+            poll()
             inside = self.frame(X[part])
             found = search.query(inside, n_asked)[0]
             own = [each.extended(X[part], inside, found) for each in self.members]
@@ -278,6 +286,8 @@ class Committee(_archive.SavedFields):
                 each = (1 - self.smoothing) * each + self.smoothing * around
             memberships.append(aligned(each, names, self.n_clusters))
         singletons, frame = dempster(memberships, self.rates)
+        if self.trust > 0:
+            singletons, frame = believed(singletons, frame, memberships[-1], self.trust)
         if len(self.lost):
             k = self.reference
             alone = aligned(own[k], self.names[k], self.n_clusters)
@@ -407,6 +417,7 @@ def weighed(
         n_clusters,
         chosen,
         lost=np.empty(0, dtype=np.intp),
+        trust=0.0 if gate.mixture is None else gate.weight,
     )
     return Session(committee.with_all_clusters(), gate, agreement, failures)
 

@@ -57,8 +57,10 @@ class Consensus(BaseCredalClusterer):
     Where a Gaussian mixture predicts unseen rows better than every richer and every
     simpler rival, or a kernel density better than all of them, that model, or spectral
     clustering, may outvote the others by a weight g from 0 to 1 (``gate_``): a_b
-    becomes (1 - g) a_b + g max(ARI(b, trusted), 0). A perceptron then learns the
-    masses t from the attributes,
+    becomes (1 - g) a_b + g max(ARI(b, trusted), 0), and the masses are (1 - g) those of
+    the votes plus g the posterior probabilities of the mixture. A rival of as many
+    components that finds nearly the same clusters need not be beaten, as long as it is
+    not clearly better. A perceptron then learns the masses t from the attributes,
 
         L = (1 - ν) H + ν P_labels + ξ P_pairs + (λ/2) P_weights
 
@@ -142,8 +144,8 @@ default="auto"
     gate_ : dict
         ``"trusted"``: the family of the mixture that may outvote the others,
         "neighborhoods" if spectral clustering may, or None; ``"weight"``: g;
-        ``"rival"``: the best model that it was compared with; ``"z"``: by how many
-        standard errors it predicts unseen rows better.
+        ``"rival"``: the model that it was hardest to tell from; ``"z"``: by how many
+        standard errors it predicts unseen rows better than this one.
     weights_ : list of arrays of shape (n_out, n_in + 1)
         Weights of each layer of the network, biases first.
     focal_sets_ : FocalSets
@@ -326,8 +328,9 @@ default="auto"
         gate = self.gate_
         if gate["trusted"] is not None:
             lines.append(
-                f"trusted: {gate['trusted']} by {gate['weight']:.2f}, which predicts "
-                f"unseen rows better than {gate['rival']} (z = {gate['z']:.1f})"
+                f"trusted: {gate['trusted']} by {gate['weight']:.2f}, for how it "
+                f"predicts unseen rows; next to it {gate['rival']} "
+                f"(z = {gate['z']:.1f})"
             )
         else:
             lines.append("trusted: no model describes the data better than its rivals")

@@ -4,7 +4,8 @@ A mixture is adequate if it predicts rows that it has not seen better than every
 and every simpler rival: heavier tails, other shapes, one component more, twice as many,
 a single distribution, a kernel density. Where no parametric model is as good as the
 kernel density, clusters have shapes that only neighbourhoods show. Models are compared
-by z = mean / standard error of the differences of their held-out log-likelihoods.
+by z = mean / standard error of the differences of their held-out log-likelihoods. A
+rival of as many components that finds the same clusters is hardly one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
 
 from credalis import _archive
 from credalis.cluster.consensus._mixtures import (
@@ -36,7 +38,10 @@ Array = NDArray[np.float64]
 HEAVY_TAILS = 5.0
 
 _N_FOLDS = 3
+
+# Starts of k-means: for the components of rivals, and for those of the candidates.
 _N_KMEANS = 3
+_N_KMEANS_CANDIDATES = 10
 
 # Differences of so many standard errors earn full trust.
 _Z_MIXTURE = 2.0
@@ -45,7 +50,9 @@ _Z_NEIGHBORS = 5.0
 # Rows that each component of the largest rival must be able to have.
 _MIN_ROWS = 5
 
-_CANDIDATES = ("full", "tied", "spherical")
+# From the simplest to the richest.
+_CANDIDATES = ("isotropic", "spherical", "tied", "full")
+_HEAVY_FAMILIES = ("full", "diag")
 _BANDWIDTHS = np.geomspace(0.05, 2.0, 12)
 
 # Of the kernel density and of the members that it speaks for.
@@ -64,7 +71,7 @@ class Gate(_archive.SavedFields):
     weight : float
         g, from 0 to 1.
     rival : str or None
-        The best of the models that it was compared with.
+        The model that it was hardest to tell from.
     z : float
         By how many standard errors it is better.
     mixture : Mixture or None
@@ -111,7 +118,7 @@ def adequacy(
     X : array of shape (n, d)
         Rows.
     starts : list of arrays of shape (n, c)
-        Memberships that EM starts from, those of the members.
+        Memberships that EM starts from besides those of k-means: the members'.
     n_clusters : int
         c.
     rng : RandomState
@@ -122,14 +129,15 @@ def adequacy(
     if len(X) * (1 - 1 / _N_FOLDS) < 2 * n_clusters * _MIN_ROWS:
         return Gate()
     folds = rng.permutation(np.arange(len(X)) % _N_FOLDS)
-    fitted = _best_families(X, starts, ridge)
+    tight = _kmeans(X, n_clusters, rng, n_init=_N_KMEANS_CANDIDATES)
+    fitted = _best_families(X, [*starts, tight], ridge)
     held_out = partial(_held_out, X, folds, ridge)
     scores = {
         name: held_out(fit.memberships, family=name) for name, fit in fitted.items()
     }
     rivals = _rival_scores(X, held_out, fitted["full"], n_clusters, rng)
     rivals["diag"] = scores.pop("diag")
-    best = max(_CANDIDATES, key=lambda name: scores[name].mean())
+    best = _simplest(scores)
     rival = max(rivals, key=lambda name: rivals[name].mean())
     parametric = max(scores[best], rivals[rival], key=np.mean)
     z_kernel = _z(_kernel_scores(X, folds) - parametric)
@@ -137,11 +145,46 @@ def adequacy(
         name = best if parametric is scores[best] else rival
         trust = min(1.0, z_kernel / _Z_NEIGHBORS)
         return Gate(NEIGHBORHOODS, trust, name, z_kernel)
-    z = _z(scores[best] - rivals[rival])
-    trust = float(np.clip(z / _Z_MIXTURE, 0.0, 1.0))
+    agreement = _agreement(X, fitted, best, ridge)
+    trust, z, rival = min(
+        (_trust(z, agreement.get(name, 0.0)), z, name)
+        for name, z in ((name, _z(scores[best] - rivals[name])) for name in rivals)
+    )
     if trust == 0:
         return Gate(None, 0.0, rival, z)
     return Gate(best, trust, rival, z, fitted[best].mixture)
+
+
+def _simplest(scores: dict[str, Array]) -> str:
+    """The simplest of the candidates within one standard error of the best."""
+    best = max(_CANDIDATES, key=lambda name: scores[name].mean())
+    return next(
+        name
+        for name in _CANDIDATES
+        if _z(scores[best] - scores[name]) < 1 or name == best
+    )
+
+
+def _trust(z: float, agreement: float) -> float:
+    """Weight g of a model that is z better than a rival, which agrees so far."""
+    return float(np.clip(z / _Z_MIXTURE + max(agreement, 0.0), 0.0, 1.0))
+
+
+def _agreement(
+    X: Array, fitted: dict[str, FittedMixture], best: str, ridge: float | Array
+) -> dict[str, float]:
+    """Adjusted Rand index to the clusters of rivals with as many components."""
+    rivals = {"diag": fitted["diag"]}
+    for family in _HEAVY_FAMILIES:
+        start = fitted["full"].memberships
+        rivals[f"t {family}"] = fit_mixture(
+            X, start, family, dof=HEAVY_TAILS, ridge=ridge
+        )
+    labels = fitted[best].memberships.argmax(axis=1)
+    return {
+        name: adjusted_rand_score(labels, fit.memberships.argmax(axis=1))
+        for name, fit in rivals.items()
+    }
 
 
 def _best_families(
@@ -171,7 +214,7 @@ def _rival_scores(
     """Held-out log-likelihoods of the rivals, by their names."""
     heavy = {
         f"t {family}": held_out(full.memberships, family=family, dof=HEAVY_TAILS)
-        for family in ("full", "diag")
+        for family in _HEAVY_FAMILIES
     }
     one = np.ones((len(X), 1))
     single = {
@@ -235,9 +278,11 @@ def _log_kernel(squares: Array, width: float, d: int) -> Array:
     return logsumexp(squares * (-0.5 / width**2), axis=1) - constant
 
 
-def _kmeans(X: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
+def _kmeans(
+    X: Array, n_clusters: int, rng: np.random.RandomState, n_init: int = _N_KMEANS
+) -> Array:
     """Memberships of k-means clusters."""
-    kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng)
+    kmeans = KMeans(n_clusters, n_init=n_init, random_state=rng)
     return one_hot(kmeans.fit_predict(X), n_clusters)
 
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 
 from credalis._checks import check_choice, shown
+from credalis._control import poll
 from credalis.cluster.consensus._committee import (
     Frame,
     Member,
@@ -33,6 +34,9 @@ from credalis.cluster.prototypes._bpec import BPEC
 Array = NDArray[np.float64]
 
 MEMBERS = ("full", "tied", "t", "ward", "spectral", "bpec")
+
+# Families of the mixtures and their degrees of freedom.
+_MIXTURES = {"full": ("full", None), "tied": ("tied", None), "t": ("full", HEAVY_TAILS)}
 
 # Starts of a mixture.
 _N_STARTS = 3
@@ -77,23 +81,21 @@ def convene(
     """Ask all members about rows, and weigh what they say."""
     if n_clusters == 1:
         return unanimous(rows)
-    seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 2)
+    seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 1)
     frame = Frame.of(rows)
     inside = frame(rows)
     ridge = rounding_ridge(inside)
-    starts = starting_memberships(inside, n_clusters, int(seeds[-1]))
     found: list[Member] = []
     failures: dict[str, str] = {}
     for number, (each, seed) in enumerate(zip(members, seeds, strict=False)):
+        poll()
         name = free_name(each, [*(one.name for one in found), *failures])
         try:
             with warnings.catch_warnings():
                 # What a member has to complain of shows in how it agrees.
                 warnings.simplefilter("ignore")
                 found.append(
-                    _asked(
-                        each, name, rows, inside, starts, ridge, n_clusters, int(seed)
-                    )
+                    _asked(each, name, rows, inside, ridge, n_clusters, int(seed))
                 )
         except Exception as error:  # whatever a clusterer of the user's raises
             failures[name] = f"{type(error).__name__}: {error}"
@@ -103,9 +105,10 @@ def convene(
             "members must be able to cluster X, but all have failed: "
             + "; ".join(f"{name}: {reason}" for name, reason in failures.items())
         )
+    poll()
     gate = Gate()
     if has_gate:
-        gate = _gate(inside, found, ridge, n_clusters, np.random.RandomState(seeds[-2]))
+        gate = _gate(inside, found, ridge, n_clusters, np.random.RandomState(seeds[-1]))
     report(len(members) + 1, float(len(failures)))
     return weighed(rows, frame, found, gate, n_clusters, failures)
 
@@ -161,7 +164,6 @@ def _asked(
     name: str,
     rows: Array,
     inside: Array,
-    starts: Sequence[Array],
     ridge: Array,
     n_clusters: int,
     seed: int,
@@ -169,11 +171,11 @@ def _asked(
     """What one member says."""
     if not isinstance(member, str):
         return _given(member, name, rows, n_clusters, seed)
-    if member in ("full", "tied"):
-        fit = best_fit(inside, starts, member, ridge=ridge)
-        return Member(name, fit.memberships, fit.mixture)
-    if member == "t":
-        fit = best_fit(inside, starts, "full", dof=HEAVY_TAILS, ridge=ridge)
+    if member in _MIXTURES:
+        family, dof = _MIXTURES[member]
+        # Members that share starts would agree on what comes of them alone.
+        starts = starting_memberships(inside, n_clusters, seed)
+        fit = best_fit(inside, starts, family, dof=dof, ridge=ridge)
         return Member(name, fit.memberships, fit.mixture)
     if member == "bpec":
         # As published: its masses on ∅ are not wanted here, nor a search for novelty.

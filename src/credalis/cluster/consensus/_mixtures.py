@@ -16,7 +16,7 @@ from credalis.optimize import iterate
 
 Array = NDArray[np.float64]
 
-FAMILIES = ("full", "tied", "diag", "spherical")
+FAMILIES = ("full", "tied", "diag", "spherical", "isotropic")
 
 # Added to the variances of data whose mean variance is 1.
 RIDGE = 1e-3
@@ -52,13 +52,13 @@ class Mixture(_archive.SavedFields):
 
     Attributes
     ----------
-    family : {"full", "tied", "diag", "spherical"}
-        Shape of the scale matrices Σ_k.
+    family : {"full", "tied", "diag", "spherical", "isotropic"}
+        Shape of the scale matrices Σ_k; "isotropic": the same sphere for all.
     weights : array of shape (c,)
         π_k.
     means : array of shape (c, d)
         μ_k.
-    factors : array of shape (c, d, d), (d, d), (c, d) or (c,)
+    factors : array of shape (c, d, d), (d, d), (c, d), (c,) or (1,)
         By family: A_k with A_k A_kᵀ = Σ_k⁻¹, one such A, or inverse deviations.
     dof : float or None
         Degrees of freedom ν of t distributions; None: Gaussian.
@@ -97,8 +97,8 @@ class Mixture(_archive.SavedFields):
             X, means = X @ self.factors, self.means @ self.factors
             return _squared_lengths(X, means, np.ones(means.shape))
         inverse = self.factors**2
-        if self.family == "spherical":
-            inverse = np.repeat(inverse[:, None], X.shape[1], axis=1)
+        if self.family in ("spherical", "isotropic"):
+            inverse = np.broadcast_to(inverse.reshape(-1, 1), self.means.shape)
         return _squared_lengths(X, self.means, inverse)
 
     def log_joint(self, X: Array) -> Array:
@@ -198,8 +198,10 @@ def maximized(
     variances = shares.T @ X**2 / totals[:, None] - means**2
     variances = np.maximum(variances, 0.0) * (totals / sizes)[:, None]
     variances += ridge
-    if family == "spherical":
+    if family in ("spherical", "isotropic"):
         variances = variances.mean(axis=1)
+    if family == "isotropic":
+        variances = np.atleast_1d(weights @ variances)
     return Mixture(family, weights, means, 1 / np.sqrt(variances), dof)
 
 

@@ -1,19 +1,23 @@
 """Row-wise descent of EVCLUS: blocks of rows, each solved exactly."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._control import poll
 from credalis._progress import Report
-from credalis.belief import FocalSets
+from credalis.belief import FocalSets, mass_apart
 from credalis.objectives import RowCost
 from credalis.optimize import (
-    RowQuadratics,
+    Quadratics,
     Trace,
     iterate,
+    iterate_together,
     minimize_on_simplex,
     minimize_quartic,
+    quadratics,
     simplex_gap,
 )
 
@@ -22,6 +26,7 @@ MassesAndCost = tuple[Array, float]
 
 # Rows whose systems of equations are in memory at a time.
 _MAX_ENTRIES = 4_000_000
+_MIN_ROWS = 64
 
 # After how many sweeps the direction of the last one is first followed farther, how
 # often then, how many times as far at most, and where the cost is looked at on the way.
@@ -31,27 +36,39 @@ _FARTHEST = 20.0
 _LENGTHS = np.array([0.25, 0.5, 0.75, 1.0])
 
 
-def sweep(cost: RowCost, masses: Array) -> tuple[Array, float]:
+def sweep(cost: RowCost, masses: Array) -> tuple[Array, Array]:
     """Update every row once; the new masses, and what the cost has decreased by.
 
     All rows of a block move towards their own minima at once, as far as the whole cost
-    decreases most along this direction: the cost never increases.
+    decreases most along this direction: the cost never increases. Masses of several
+    starts, (n_starts, n_samples, n_focal_sets), are updated together, each as if it
+    were alone.
     """
     masses = masses.copy()
-    decrease = 0.0
+    decrease = np.zeros(masses.shape[:-2])
     for rows in cost.blocks:
-        own = masses[rows]
+        poll()
+        own = masses[..., rows, :]
         problem = cost.row_problem(masses, rows)
-        target = minimize_on_simplex(problem, own)
-        direction = target - own
-        moved = problem.products(direction)
-        slope = 2.0 * (np.vdot(moved, own) - np.vdot(problem.linear, direction))
-        coefficients = np.array([slope, np.vdot(moved, direction), 0.0, 0.0])
-        coefficients[1:] += cost.coupling(masses, rows, direction)
-        length, change = minimize_quartic(coefficients)
-        decrease -= change
-        # A whole step is taken literally: zeros are to stay zeros.
-        masses[rows] = target if length == 1 else own + length * direction
+        flat = own.reshape(-1, own.shape[-1])
+        target = minimize_on_simplex(problem, flat)
+        step = target - flat
+        moved = problem.products(step)
+        slopes = moved * flat - problem.linear * step
+        coefficients = np.zeros((*decrease.shape, 4))
+        coefficients[..., 0] = 2.0 * slopes.reshape(own.shape).sum(axis=(-2, -1))
+        curvatures = (moved * step).reshape(own.shape)
+        coefficients[..., 1] = curvatures.sum(axis=(-2, -1))
+        direction, target = step.reshape(own.shape), target.reshape(own.shape)
+        coefficients[..., 1:] += cost.coupling(masses, rows, direction)
+        for start in np.ndindex(decrease.shape):
+            length, change = minimize_quartic(coefficients[start])
+            decrease[start] -= change
+            # A whole step is taken literally: zeros are to stay zeros.
+            if length == 1:
+                masses[start][rows] = target[start]
+            else:
+                masses[start][rows] += length * direction[start]
     return masses, decrease
 
 
@@ -59,6 +76,7 @@ def sweep_in_turn(cost: RowCost, masses: Array) -> Array:
     """Update every row once, each to its own minimum, whatever that does to others."""
     masses = masses.copy()
     for i in range(len(masses)):
+        poll()
         row = slice(i, i + 1)
         masses[row] = minimize_on_simplex(cost.row_problem(masses, row), masses[row])
     return masses
@@ -87,40 +105,69 @@ def extrapolate(cost: RowCost, masses: Array, previous: Array) -> MassesAndCost:
     return (farther, reached) if reached < loss else (masses, loss)
 
 
-def descend(
+def descend_in_turn(
     cost: RowCost,
     start: Array,
     *,
     tol: float,
     max_iter: int,
-    is_monotone: bool = True,
     report: Report | None = None,
 ) -> Trace[MassesAndCost]:
-    """Sweeps until the cost stands still; the state is the masses and their cost."""
-    n_sweeps = 0
+    """`sweep_in_turn` until the cost stands still; it may increase on the way."""
 
     def step(state: MassesAndCost) -> tuple[MassesAndCost, float]:
-        nonlocal n_sweeps
-        n_sweeps += 1
-        previous, loss = state
-        if is_monotone:
-            masses, decrease = sweep(cost, previous)
-            loss = max(loss - decrease, 0.0)
-            if n_sweeps >= _FIRST_LEAP and n_sweeps % _SWEEPS_PER_LEAP == 0:
-                masses, loss = extrapolate(cost, masses, previous)
-        else:
-            masses = sweep_in_turn(cost, previous)
-            loss = cost.value(masses)
+        masses = sweep_in_turn(cost, state[0])
+        loss = cost.value(masses)
         return (masses, loss), loss
 
-    trace = iterate(
+    first = (start, cost.value(start))
+    return iterate(step, first, tol=tol, max_iter=max_iter, report=report)
+
+
+def descend_together(
+    cost: RowCost,
+    starts: list[Array],
+    *,
+    tol: float,
+    max_iter: int,
+    reports: Sequence[Report] | None = None,
+) -> list[Trace[MassesAndCost]]:
+    """Sweeps from several starts until the cost stands still, which never increases.
+
+    The states are the masses and their cost. The descents end one by one. All that are
+    left do their sweeps in the same calls, which for few objects take hardly longer
+    than those for a single start.
+    """
+    n_sweeps = 0
+
+    def step(states: list[MassesAndCost]) -> list[tuple[MassesAndCost, float]]:
+        nonlocal n_sweeps
+        n_sweeps += 1
+        swept, decreases = sweep(cost, np.stack([masses for masses, _ in states]))
+        done: list[MassesAndCost] = []
+        for (before, loss), masses, decrease in zip(
+            states, swept, decreases, strict=True
+        ):
+            reached = masses, max(loss - float(decrease), 0.0)
+            if n_sweeps >= _FIRST_LEAP and n_sweeps % _SWEEPS_PER_LEAP == 0:
+                reached = extrapolate(cost, masses, before)
+            done.append(reached)
+        return [(state, state[1]) for state in done]
+
+    traces = iterate_together(
         step,
-        (start, cost.value(start)),
+        [(start, cost.value(start)) for start in starts],
         tol=tol,
         max_iter=max_iter,
-        report=report,
+        reports=reports,
     )
-    # The sum of all decreases has rounding errors of its own.
+    return [_with_whole_loss(cost, trace) for trace in traces]
+
+
+def _with_whole_loss(
+    cost: RowCost, trace: Trace[MassesAndCost]
+) -> Trace[MassesAndCost]:
+    """The last loss computed anew: the sum of decreases has rounding errors."""
     masses, _ = trace.state
     loss = cost.value(masses)
     losses = np.append(trace.losses[:-1], loss)
@@ -155,18 +202,16 @@ def masses_from_similarities(
     array of shape (n_samples, n_focal_sets)
         The minima of Σ_j (κ_ij - δ*_ij)² over j.
     """
-    disjoint = focal_sets.disjoint.astype(np.float64)
-    against = references @ disjoint
-    gram = against.T @ against
+    against = mass_apart(references, focal_sets)
     linear = against.sum(axis=0) - similarities @ against
-    return solve_rows(RowQuadratics(gram, linear))
+    return solve_rows(quadratics(against.T, linear))
 
 
-def solve_rows(problem: RowQuadratics) -> Array:
+def solve_rows(problem: Quadratics) -> Array:
     """Minima of xᵀ G x - 2 hᵀ x on the simplex, without any idea where they are."""
     n_rows, n_sets = problem.linear.shape
     masses = np.full((n_rows, n_sets), 1.0 / n_sets)
-    size = max(1, _MAX_ENTRIES // n_sets**2)
+    size = max(_MIN_ROWS, _MAX_ENTRIES // n_sets**2)
     for start in range(0, n_rows, size):
         rows = np.arange(start, min(start + size, n_rows))
         masses[rows] = minimize_on_simplex(problem.take(rows), masses[rows])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from credalis._progress import Report
 from credalis.belief import FocalSets
@@ -14,7 +14,8 @@ from credalis.cluster.evclus._gradient import solve_by_gradient
 from credalis.cluster.evclus._problem import EvclusProblem, given_masses
 from credalis.cluster.evclus._rows import (
     MassesAndCost,
-    descend,
+    descend_in_turn,
+    descend_together,
     masses_from_similarities,
     optimality_gap,
 )
@@ -48,20 +49,107 @@ def solve(
     report: Report,
 ) -> Solution:
     """Minimise from a random start, from masses that are given, or a previous step."""
-    known = known_start(estimator, problem.n_samples, focal_sets, previous)
-    if known is not None:
-        known = known[problem.order]
-    trace: Trace[Any]
+    if problem.solver == "two-sided":
+        return solve_together(
+            estimator, problem, focal_sets, [rng], previous=previous, reports=[report]
+        )[0]
+    known = _known_start(estimator, problem, focal_sets, previous)
     if problem.solver == "gradient":
         masses, trace, stress, extra = solve_by_gradient(
             estimator, problem, focal_sets, rng, known, report
         )
+        return _solution(problem, masses, trace, stress, extra)
+    cost = problem.cost(focal_sets)
+    return _solution_of_rows(
+        problem, cost, _in_turn(estimator, problem, cost, known, rng, report)
+    )
+
+
+def solve_together(
+    estimator: EVCLUS,
+    problem: EvclusProblem,
+    focal_sets: FocalSets,
+    rngs: list[np.random.RandomState],
+    *,
+    previous: Solution | None,
+    reports: list[Report],
+) -> list[Solution]:
+    """The same for several starts of the method that never increases the cost."""
+    known = _known_start(estimator, problem, focal_sets, previous)
+    cost = problem.cost(focal_sets)
+    settings: dict[str, Any] = {
+        "tol": estimator.tol,
+        "max_iter": estimator.max_iter,
+        "reports": reports,
+    }
+    interrupted = False
+    starts = [known] * len(rngs) if known is not None else []
+    if known is None:
+        for rng in rngs:
+            start, interrupted = _start(estimator, problem, focal_sets, rng)
+            starts.append(start)
+            if interrupted:
+                break
+        if cost.constraints is not None and not interrupted:
+            # From a random start, constraints fix in which clusters objects are before
+            # the dissimilarities say where the clusters are.
+            free = descend_together(RowCost(cost.stress), starts, **settings)
+            starts = [trace.state[0] for trace in free]
+            interrupted = any(trace.interrupted for trace in free)
+    if interrupted:
+        traces = [_interrupted(cost, start) for start in starts]
     else:
-        cost = problem.cost(focal_sets)
-        trace = _descend_from(estimator, problem, cost, known, rng, report)
-        masses = trace.state[0]
-        stress = cost.stress.value(masses)
-        extra = {"kkt_residual_": optimality_gap(cost, masses)}
+        traces = descend_together(cost, starts, **settings)
+    return [_solution_of_rows(problem, cost, trace) for trace in traces]
+
+
+def _in_turn(
+    estimator: EVCLUS,
+    problem: EvclusProblem,
+    cost: RowCost,
+    start: Array | None,
+    rng: np.random.RandomState,
+    report: Report,
+) -> Trace[MassesAndCost]:
+    """The descent of the reference program, each row to its own minimum."""
+    settings: dict[str, Any] = {
+        "tol": estimator.tol,
+        "max_iter": estimator.max_iter,
+        "report": report,
+    }
+    if start is None:
+        start, interrupted = _start(estimator, problem, cost.stress.focal_sets, rng)
+        if cost.constraints is not None and not interrupted:
+            free = descend_in_turn(RowCost(cost.stress), start, **settings)
+            start, interrupted = free.state[0], free.interrupted
+        if interrupted:
+            return _interrupted(cost, start)
+    return descend_in_turn(cost, start, **settings)
+
+
+def _interrupted(cost: RowCost, start: Array) -> Trace[MassesAndCost]:
+    """A descent that the user has ended before it began."""
+    loss = cost.value(start)
+    return Trace((start, loss), np.array([loss]), False, True)
+
+
+def _solution_of_rows(
+    problem: EvclusProblem, cost: RowCost, trace: Trace[MassesAndCost]
+) -> Solution:
+    """Where a row-wise descent has ended."""
+    masses, loss = trace.state
+    stress = loss if cost.constraints is None else cost.stress.value(masses)
+    extra = {"kkt_residual_": optimality_gap(cost, masses)}
+    return _solution(problem, masses, trace, stress, extra)
+
+
+def _solution(
+    problem: EvclusProblem,
+    masses: Array,
+    trace: Trace[Any],
+    stress: float,
+    extra: dict[str, Any],
+) -> Solution:
     references = problem.references
     geometry = problem.geometry
     other = {
@@ -81,55 +169,28 @@ def solve(
     )
 
 
-def _descend_from(
+def _known_start(
     estimator: EVCLUS,
     problem: EvclusProblem,
-    cost: RowCost,
-    start: Array | None,
-    rng: np.random.RandomState,
-    report: Report,
-) -> Trace[MassesAndCost]:
-    """Row-wise descent from masses that are known or else from a random start."""
-    settings: dict[str, Any] = {
-        "tol": estimator.tol,
-        "max_iter": estimator.max_iter,
-        "is_monotone": problem.solver == "two-sided",
-        "report": report,
-    }
-    interrupted = False
-    if start is None:
-        start, interrupted = _start(estimator, problem, cost.stress.focal_sets, rng)
-        if cost.constraints is not None and not interrupted:
-            # From a random start, constraints fix in which clusters objects are before
-            # the dissimilarities say where the clusters are.
-            free = descend(RowCost(cost.stress), start, **settings)
-            start, interrupted = free.state[0], free.interrupted
-    if interrupted:
-        loss = cost.value(start)
-        return Trace((start, loss), np.array([loss]), False, True)
-    return descend(cost, start, **settings)
-
-
-def known_start(
-    estimator: EVCLUS,
-    n_samples: int,
     focal_sets: FocalSets,
     previous: Solution | None,
 ) -> Array | None:
-    """Masses to start from, in the order of the rows of X; None for a random start."""
+    """Masses to start from, in the order of the problem; None for a random start."""
+    name = "init"
+    known: CredalPartition | ArrayLike
     if previous is not None:
         # Sets that the first of two steps did not have start without mass.
-        first = CredalPartition(
-            previous.masses, FocalSets.singletons(focal_sets.n_clusters)
-        )
-        return given_masses(first, n_samples, focal_sets)
-    if estimator._is_warm:
-        before = CredalPartition(estimator._trained_masses, estimator.focal_sets_)
+        singletons = FocalSets.singletons(focal_sets.n_clusters)
+        known = CredalPartition(previous.masses, singletons)
+    elif estimator._is_warm:
+        known = CredalPartition(estimator._trained_masses, estimator.focal_sets_)
         name = "partition_ (warm_start)"
-        return given_masses(before, n_samples, focal_sets, name)
-    if not isinstance(estimator.init, str):
-        return given_masses(estimator.init, n_samples, focal_sets)
-    return None
+    elif not isinstance(estimator.init, str):
+        known = estimator.init
+    else:
+        return None
+    masses = given_masses(known, problem.n_samples, focal_sets, name)
+    return masses[problem.order]
 
 
 def _start(
@@ -159,17 +220,12 @@ def _start(
 
     if stress.n_samples == problem.n_samples:
         return make(), False
-    traces = []
-    for _ in range(_N_SUBSET_STARTS):
-        trace = descend(
-            RowCost(stress),
-            make(),
-            tol=max(estimator.tol, _SUBSET_TOLERANCE),
-            max_iter=estimator.max_iter,
-        )
-        traces.append(trace)
-        if trace.interrupted:
-            break
+    traces = descend_together(
+        RowCost(stress),
+        [make() for _ in range(_N_SUBSET_STARTS)],
+        tol=max(estimator.tol, _SUBSET_TOLERANCE),
+        max_iter=estimator.max_iter,
+    )
     best = min(traces, key=lambda trace: trace.loss)
     return (
         _place_others(problem, best.state[0], focal_sets),

@@ -1,7 +1,9 @@
 """NNEVCLUS on data that do not come as one array: blocks, batches, partitions.
 
 Of a source, the start is a fit of a sample; then every row is seen once in each pass,
-in blocks of random rows, at a learning rate that falls to 0.
+in blocks of random rows, at a learning rate that falls to 0. Rows that labels or pairs
+are about are in the sample, stay in memory, and count in every block. With early
+stopping a part of the sample is seen by neither, and says which pass was the best.
 
 Of a Dask collection, a pass is a sequence of rounds. In a round every partition trains,
 from the same parameters, on a part of its own rows; the parameters and the sums of the
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +26,16 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
+from credalis._progress import Progress
 from credalis._threads import one_thread
 from credalis.checkpoints import Checkpoint
-from credalis.cluster._framework._fit import Outcome, solve
-from credalis.cluster._framework._solution import empty_clusters_last
+from credalis.cluster._framework._fit import Outcome, fingerprints, solve
+from credalis.cluster._framework._solution import empty_clusters_last, reported
 from credalis.cluster._inputs._clusters import without_isolated
+from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import Settings
-from credalis.cluster.nnevclus._start import NetworkSolution
+from credalis.cluster.nnevclus._start import NetworkSolution, held_out_objects
 from credalis.cluster.nnevclus._training import (
     Chunk,
     Feed,
@@ -41,10 +45,11 @@ from credalis.cluster.nnevclus._training import (
     TrainingState,
     block_trainer,
     check_finite_loss,
+    engine_context,
     run,
     train,
 )
-from credalis.network import mean_stress
+from credalis.network import BlockTrainer, SideInformation, TrainingData, mean_stress
 from credalis.sources import DaskSource, Source
 
 if TYPE_CHECKING:
@@ -65,21 +70,78 @@ _N_SEEDS = 20
 # that of one machine and leave workers waiting for each other more often.
 _N_ROUNDS = 5
 
+# Passes without a better network after which a validated training ends.
+_PATIENCE = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Rows that labels and pairs are about; they stay in memory.
+
+    Attributes
+    ----------
+    rows : array of shape (n_known, n_features)
+        The rows.
+    information : SideInformation
+        Labels and pairs, by the places of the rows.
+    """
+
+    rows: Array
+    information: SideInformation
+
+    @classmethod
+    def of(cls, sample: Array, information: SideInformation) -> Known | None:
+        """The rows of a sample that anything is known about; None if there are none."""
+        parts = (information.objects, information.must_link, information.cannot_link)
+        objects = np.unique(np.concatenate([part.ravel() for part in parts]))
+        if len(objects) == 0:
+            return None
+        return cls(sample[objects], information.restricted(objects, len(sample)))
+
 
 def start_blocks(
-    estimator: NNEVCLUS, sample: Array, seeds: NDArray[np.integer]
+    estimator: NNEVCLUS,
+    sample: Array,
+    seeds: NDArray[np.integer],
+    **informed: NDArray[np.intp],
 ) -> dict[str, Any]:
-    """Scaling, δ0, novelty detector and network from a sample."""
+    """Scaling, δ0, novelty detector and network from a sample.
+
+    What is known about rows of the sample, by their places, is used and kept. Rows that
+    will validate the passes have no part in the start.
+    """
     settings = Settings.of(estimator, len(sample))
     n_blocks = max(1, len(sample) // settings.batch_size)
     settings = replace(settings, max_iter=max(5, round(_START_UPDATES / n_blocks)))
-    settings, rows = _with_seeds(settings, sample, int(seeds[0]))
+    information = _information(settings, len(sample), informed)
+    fixed: dict[str, Any] = {"sample": sample, "seeds": seeds[1:]}
+    if informed:
+        fixed["informed"] = informed
+    if settings.early_stopping:
+        draw = np.random.RandomState([int(seeds[0]), 1])
+        is_held_out = held_out_objects(
+            settings.validation_fraction, information, len(sample), draw
+        )
+        fixed["held_out"] = np.flatnonzero(is_held_out)
+        settings = replace(settings, early_stopping=False)
+        sample, informed = _without(is_held_out, sample, informed)
+    rows = None
+    if not information.has_labels:
+        settings, rows = _with_seeds(
+            settings, sample, int(seeds[0]), is_informed=information.has_constraints
+        )
     rng = np.random.RandomState(int(seeds[0]))
     with warnings.catch_warnings():
         # Whatever there is to warn of is said of the result.
         warnings.simplefilter("ignore")
         outcome = solve(
-            estimator, sample, rng, is_quiet=True, settings=settings, seeds=rows
+            estimator,
+            sample,
+            rng,
+            is_quiet=True,
+            settings=settings,
+            seeds=rows,
+            **informed,
         )
     solution = outcome.solution
     assert isinstance(solution, NetworkSolution)
@@ -88,8 +150,18 @@ def start_blocks(
         raise KeyboardInterrupt
     passes = Settings.of(estimator, len(sample), "blocks")
     state = TrainingState(solution.network.parameters.astype(passes.dtype))
-    fixed = {"network": solution.network, "sample": sample, "seeds": seeds[1:]}
-    return fixed | stored_state(state)
+    return fixed | {"network": solution.network} | stored_state(state)
+
+
+def _without(
+    is_held_out: NDArray[np.bool_], sample: Array, informed: dict[str, NDArray[np.intp]]
+) -> tuple[Array, dict[str, NDArray[np.intp]]]:
+    """The other rows of a sample, and what is known about them."""
+    places = np.cumsum(~is_held_out) - 1
+    return sample[~is_held_out], {
+        name: values[~is_held_out] if name == "partial_labels" else places[values]
+        for name, values in informed.items()
+    }
 
 
 def train_blocks(
@@ -102,13 +174,73 @@ def train_blocks(
     assert source.n_rows is not None
     # Files of version 0.1 hold an estimator in place of its network.
     fitted = stored.get("network") or FittedNetwork.of(stored["model"])
-    fixed = {name: stored[name] for name in ("sample", "seeds", "n_rows")}
+    names = ("sample", "seeds", "n_rows", "informed", "held_out")
+    fixed = {name: stored[name] for name in names if name in stored}
     fixed["network"] = fitted
     mode = "partitions" if isinstance(source, DaskSource) else "blocks"
     settings = Settings.of(estimator, source.n_rows, mode)
-    chunk_of = partial(_chunk, fitted)
-    state = run_passes(source, chunk_of, settings, stored, fixed, checkpoint)
-    return _finished(estimator, fitted, stored["sample"], settings, state)
+    sample = stored["sample"]
+    information = _information(settings, len(sample), stored.get("informed", {}))
+    known = Known.of(sample, information)
+    chunk_of = partial(_chunk, fitted, known)
+    validation = None
+    if settings.early_stopping:
+        validation = Validation.of(fitted, sample[stored["held_out"]], settings)
+    with reported(estimator, settings.max_iter) as progress:
+        state = run_passes(
+            source, chunk_of, settings, stored, fixed, checkpoint, progress, validation
+        )
+    return _finished(estimator, fitted, sample, known, settings, state)
+
+
+def _information(
+    settings: Settings, n_samples: int, informed: dict[str, NDArray[np.intp]]
+) -> SideInformation:
+    """Labels and pairs about the sample, with the weights of the settings."""
+    return side_information(
+        **informed,
+        n_samples=n_samples,
+        n_clusters=settings.n_clusters,
+        label_weight=settings.label_weight,
+        constraint_weight=settings.constraint_weight,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Rows that training never sees, and the cost of a network on them.
+
+    Attributes
+    ----------
+    trainer : BlockTrainer
+        Cost without weight decay.
+    settings : Settings
+        How it is computed.
+    prints : array of uint64
+        Fingerprints of the rows, by which they are recognised in any part of the data.
+    """
+
+    trainer: BlockTrainer
+    settings: Settings
+    prints: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, fitted: FittedNetwork, rows: Array, settings: Settings) -> Validation:
+        """The validation of a network on these rows."""
+        plain = replace(fitted.network, weight_decay=0.0)
+        data = fitted.training_data(rows, np.float64)
+        trainer = block_trainer(plain, data, settings)
+        return cls(trainer, settings, np.unique(fingerprints(rows)))
+
+    def loss(self, state: TrainingState) -> float:
+        """Mean cost of the rows."""
+        return _loss(self.trainer, state.parameters, self.settings)
+
+    def best(self, state: TrainingState) -> TrainingState:
+        """The state with the best parameters at the end of a pass, or with its own."""
+        if state.best is None or self.loss(state) <= state.best_loss:
+            return state
+        return replace(state, parameters=state.best)
 
 
 def run_passes(
@@ -118,6 +250,8 @@ def run_passes(
     stored: dict[str, Any],
     fixed: dict[str, Any],
     checkpoint: Checkpoint | None,
+    progress: Progress,
+    validation: Validation | None = None,
 ) -> TrainingState:
     """The state after all passes over a source that remain.
 
@@ -136,20 +270,43 @@ def run_passes(
         What a checkpoint holds besides the state.
     checkpoint : Checkpoint or None
         Where states are written.
+    progress : Progress
+        Told of every chunk of rows.
+    validation : Validation or None, default=None
+        Which rows are left out, and by which the best of the passes is kept.
     """
     state = _restored(stored)
+    held_out = None if validation is None else validation.prints
     feed: Feed
     if isinstance(source, DaskSource):
-        feed = PartitionFeed(source, chunk_of, settings, int(stored["seeds"][0]))
+        seed = int(stored["seeds"][0])
+        feed = PartitionFeed(source, chunk_of, settings, seed, held_out)
     else:
-        feed = SourceFeed(source, chunk_of, settings, stored["seeds"])
+        feed = SourceFeed(source, chunk_of, settings, stored["seeds"], held_out)
 
-    def write(state: TrainingState) -> None:
-        has_ended = state.n_passes == settings.max_iter
+    def has_settled(state: TrainingState) -> bool:
+        return validation is not None and state.n_passes - state.best_pass >= _PATIENCE
+
+    def visit(state: TrainingState) -> None:
+        if progress.has_listeners:
+            known = (*state.history, *state.losses)
+            progress.report(0, state.n_passes, known[-1] if known else None)
+        has_ended = state.n_passes == settings.max_iter or has_settled(state)
         if checkpoint is not None and (checkpoint.is_due or has_ended):
             checkpoint.write(fixed | stored_state(state))
 
-    return run(train(settings, feed, state), state, write)
+    if validation is None:
+        state = run(train(settings, feed, state), state, visit)
+        progress.finish(0)
+        return state
+    if state.best is None:
+        loss = validation.loss(state)
+        state = replace(state, best=state.parameters, best_loss=loss)
+    if not has_settled(state):
+        states = train(settings, feed, state, validation.loss, patience=_PATIENCE)
+        state = run(states, state, visit)
+    progress.finish(0)
+    return validation.best(state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +317,7 @@ class SourceFeed:
     chunk_of: ChunkMaker
     settings: TrainingSettings
     seeds: NDArray[np.integer]
+    held_out: NDArray[np.uint64] | None = None
 
     @property
     def n_positions(self) -> int:
@@ -172,10 +330,13 @@ class SourceFeed:
         """The buffers of the current pass that remain."""
         order = np.random.RandomState([self.seeds[0], state.n_passes])
         for number, buffer in enumerate(self.source.buffers(order)):
-            if number < state.n_chunks or len(buffer) < 2:
+            if number < state.n_chunks:
+                continue
+            rows = _seen(buffer, self.held_out)
+            if len(rows) < 2:
                 continue
             rng = np.random.RandomState([self.seeds[1], state.n_passes, number])
-            yield self.chunk_of(buffer, self.settings, rng, number)
+            yield self.chunk_of(rows, self.settings, rng, number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +347,7 @@ class PartitionFeed:
     chunk_of: ChunkMaker
     settings: TrainingSettings
     seed: int
+    held_out: NDArray[np.uint64] | None = None
 
     @property
     def n_positions(self) -> int:
@@ -215,7 +377,13 @@ class Round:
         begin = TrainingState(state.parameters, state.optimizer)
         # Dask looks for collections in all arguments of a call, but not in these.
         train_part = partial(
-            _trained_part, feed.chunk_of, feed.settings, begin, rate, self.number
+            _trained_part,
+            feed.chunk_of,
+            feed.settings,
+            feed.held_out,
+            begin,
+            rate,
+            self.number,
         )
         n_parts = len(feed.source.sizes)
         results = feed.source.each(
@@ -234,11 +402,22 @@ class Round:
                 *(weight for result in results for weight in result.weights),
             ),
             history=state.history,
+            best=state.best,
+            best_loss=state.best_loss,
+            best_pass=state.best_pass,
         )
+
+
+def _seen(rows: Array, held_out: NDArray[np.uint64] | None) -> Array:
+    """Rows without those that validate, which are recognised by their fingerprints."""
+    if held_out is None:
+        return rows
+    return rows[~np.isin(fingerprints(rows), held_out)]
 
 
 def _chunk(
     fitted: FittedNetwork,
+    known: Known | None,
     rows: Array,
     settings: Settings,
     rng: np.random.RandomState,
@@ -246,15 +425,56 @@ def _chunk(
 ) -> LocalChunk:
     """Rows, and how the network is trained on them."""
     network = replace(fitted.network, weight_decay=settings.weight_decay)
-    trainer = block_trainer(
-        network, fitted.training_data(rows, settings.dtype), settings
+    data = _training_data(fitted, known, rows, settings.dtype)
+    return EngineChunk(
+        block_trainer(network, data, settings),
+        settings.solver,
+        rng,
+        number,
+        weight=len(rows),
+        network=network,
+        settings=settings,
     )
-    return LocalChunk(trainer, settings.solver, rng, number, weight=len(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class EngineChunk(LocalChunk):
+    """Rows in memory, and what the engine wants around their training.
+
+    What layers of a module draw comes from the random numbers of the chunk, so that a
+    training that is continued draws the same.
+    """
+
+    network: Any = field(kw_only=True)
+    settings: Settings = field(kw_only=True)
+
+    def trained(self, state: TrainingState, schedule: Schedule) -> TrainingState:
+        """The state after one update for each block of the rows."""
+        with engine_context(self.network, self.settings, self.rng):
+            return super().trained(state, schedule)
+
+
+def _loss(trainer: BlockTrainer, parameters: Any, settings: Settings) -> float:
+    """Mean cost of fixed blocks, which no random number changes."""
+    with engine_context(trainer.network, settings, np.random.RandomState(0)):
+        return trainer.evaluate(trainer.vector(parameters))
+
+
+def _training_data(
+    fitted: FittedNetwork, known: Known | None, rows: Array, dtype: type
+) -> TrainingData:
+    """Rows as the network sees them, and those that anything is known about."""
+    data = fitted.training_data(rows, dtype)
+    if known is None:
+        return data
+    about = fitted.training_data(known.rows, dtype)
+    return replace(data, known=replace(about, information=known.information))
 
 
 def _trained_part(
     chunk_of: ChunkMaker,
     settings: TrainingSettings,
+    held_out: NDArray[np.uint64] | None,
     begin: TrainingState,
     rate: float,
     round_number: int,
@@ -266,12 +486,12 @@ def _trained_part(
     The order of the rows is that of the pass, of which a round takes its share.
     """
     order = np.random.RandomState(seeds).permutation(len(rows))
-    chosen = np.array_split(order, _N_ROUNDS)[round_number]
-    if len(chosen) < 2:
+    part = _seen(rows[np.array_split(order, _N_ROUNDS)[round_number]], held_out)
+    if len(part) < 2:
         return replace(begin, losses=(0.0,), weights=(0,))
     rng = np.random.RandomState([*seeds, round_number])
     with one_thread():
-        chunk = chunk_of(rows[chosen], settings, rng, 0)
+        chunk = chunk_of(part, settings, rng, 0)
         return chunk.trained(begin, Schedule(rate, None))
 
 
@@ -298,6 +518,7 @@ def _finished(
     estimator: NNEVCLUS,
     fitted: FittedNetwork,
     sample: Array,
+    known: Known | None,
     settings: Settings,
     state: TrainingState,
 ) -> Outcome:
@@ -312,14 +533,15 @@ def _finished(
         network=network,
     )
     focal_sets = network.focal_sets
-    if not settings.has_fixed_order:
+    has_labels = known is not None and known.information.has_labels
+    if not (settings.has_fixed_order or has_labels):
         solution, focal_sets = empty_clusters_last(
             solution, focal_sets, keeps_sets=estimator._has_given_sets
         )
         network = solution.network
-    data = network.training_data(sample, np.float64)
+    data = _training_data(network, known, sample, np.float64)
     trainer = block_trainer(network.network, data, settings)
-    loss = trainer.evaluate(network.parameters)
+    loss = _loss(trainer, network.parameters, settings)
     check_finite_loss(loss, state.n_steps)
     stress = mean_stress(solution.masses.T, data.similarities, focal_sets)
     solution = replace(solution, other={"loss_": loss, "stress_": stress})
@@ -327,15 +549,17 @@ def _finished(
 
 
 def _with_seeds(
-    settings: Settings, sample: Array, seed: int
+    settings: Settings, sample: Array, seed: int, *, is_informed: bool
 ) -> tuple[Settings, NDArray[np.intp] | None]:
     """Settings of the start on the sample, and row numbers of its seeds if any.
 
     Random weights lose clusters when there are many, and so do single seeds; the
-    objects next to the k-means centres of the sample keep them apart.
+    objects next to the k-means centres of the sample keep them apart. With pairs, the
+    automatic start is a random one.
     """
     init = settings.init
-    if not isinstance(init, str) or init not in ("random", "k-means++"):
+    seeded = ("auto", "random", "k-means++") if is_informed else ("random", "k-means++")
+    if not isinstance(init, str) or init not in seeded:
         return settings, None
     if hasattr(settings.metric, "transform"):
         return replace(settings, init="k-means++"), None
@@ -355,7 +579,11 @@ def _with_seeds(
 
 def stored_state(state: TrainingState) -> dict[str, Any]:
     """A state as a checkpoint holds it."""
-    return {
+    best: dict[str, Any] = {}
+    if state.best is not None:
+        best = {"best": state.best, "best_loss": state.best_loss}
+        best["best_pass"] = state.best_pass
+    return best | {
         "parameters": state.parameters,
         "optimizer": dict(state.optimizer),
         "n_steps": state.n_steps,
@@ -378,4 +606,7 @@ def _restored(stored: dict[str, Any]) -> TrainingState:
         losses=tuple(stored["losses"]),
         weights=tuple(stored["weights"]),
         history=tuple(stored["history"]),
+        best=stored.get("best"),
+        best_loss=stored.get("best_loss", np.inf),
+        best_pass=stored.get("best_pass", 0),
     )

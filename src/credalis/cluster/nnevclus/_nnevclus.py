@@ -1,6 +1,6 @@
 """NN-EVCLUS: a neural network that maps attributes to mass functions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -71,9 +71,11 @@ default="auto"
     hidden_layer_sizes : "auto" or tuple of int, default="auto"
         Units of each hidden layer; "auto" is one layer of 1.5 times the number of focal
         sets.
-    metric : str, callable or transformer, default="euclidean"
+    metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
-        ``pairwise_distances``, "precomputed" if X is a square matrix of
+        ``pairwise_distances``, "gower" for the mean difference as a share of the range
+        of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
+        columns of several kinds with gaps, "precomputed" if X is a square matrix of
         dissimilarities, or a transformer in whose space Euclidean distances are taken.
         A transformer is cloned and fitted with the side information it can use.
     symmetrize : bool, default=False
@@ -138,7 +140,9 @@ default="auto"
         None stands for all.
     early_stopping : bool, default=False
         Hold out some objects and keep the network with the lowest stress on them; for
-        "adam" and "rmsprop".
+        "adam" and "rmsprop". Of a source or a Dask collection, rows of the sample are
+        held out, which the passes leave out; after three passes without a better
+        network the fit ends, and ``max_iter`` says how many there may be.
     validation_fraction : float, default=0.1
         Share of the objects to hold out.
     label_weight : float, default=0.5
@@ -238,6 +242,7 @@ default="auto"
     _reads_dissimilarities = True
     _reads_blocks = True
     _reads_partitions = True
+    _informs_blocks = True
     _chooses_max_iter = True
     _outlier_advice = (
         "set empty_set='novelty', with which only objects unlike all others are"
@@ -336,7 +341,7 @@ default="auto"
         y: Any = None,
         *,
         dissimilarities: ArrayLike | None = None,
-        partial_labels: ArrayLike | None = None,
+        partial_labels: ArrayLike | Mapping[int, int] | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
@@ -353,11 +358,13 @@ default="auto"
         dissimilarities : array-like, default=None
             Dissimilarities of the same objects, as a square matrix or as a condensed
             vector; they take the place of those from ``metric``.
-        partial_labels : array-like of int, shape (n_samples,), default=None
-            Known clusters, -1 for unknown. They fix the numbers of the clusters.
+        partial_labels : array-like of int, shape (n_samples,), or mapping, default=None
+            Known clusters, -1 for unknown, or a mapping from row numbers to clusters.
+            They fix the numbers of the clusters.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Row numbers of objects known to be in the same cluster, and in different
-            ones.
+            ones. Rows of a source or a Dask collection are numbered in their order;
+            those that labels or pairs are about, at most 200 000, stay in memory.
         checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
             File to continue from; X is read in blocks, as beyond 200 000 objects.
 
@@ -606,6 +613,8 @@ default="auto"
     def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
         if len(X) <= MAX_WHOLE or is_informed:
             return False
+        if self.early_stopping or self.engine != "numpy":
+            return False
         try:
             self._check_blocks()
         except ValueError:
@@ -616,13 +625,16 @@ default="auto"
             "k-means++",
         )
 
-    def _check_blocks(self) -> None:
-        check_mode(self, "blocks")
+    def _check_blocks(self, *, are_partitions: bool = False) -> None:
+        check_mode(self, "partitions" if are_partitions else "blocks")
 
     def _start_blocks(
-        self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
+        self,
+        sample: NDArray[np.float64],
+        seeds: NDArray[np.integer],
+        **informed: NDArray[np.intp],
     ) -> dict[str, Any]:
-        return start_blocks(self, sample, seeds)
+        return start_blocks(self, sample, seeds, **informed)
 
     def _train_blocks(
         self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None

@@ -19,8 +19,8 @@ from credalis._archive import (
     Number,
     OneOf,
 )
+from credalis._novelty import METRIC
 from credalis.cluster._framework._schema import (
-    METRIC,
     TRAINING,
     InputsRule,
     SetsRule,
@@ -115,12 +115,36 @@ def training_schema(network: type, estimator: type) -> Fields:
     return TRAINING.extended(
         {},
         # Files of version 0.1 hold an estimator in place of its network.
-        {"network": Instance(network), "model": Instance(estimator)},
+        {
+            "network": Instance(network),
+            "model": Instance(estimator),
+            "held_out": Array("i", (None,), at_least=0),
+            "best": Array("f", ("n_parameters",)),
+            "best_loss": Number(),
+            "best_pass": Integer(at_least=0),
+            "informed": Fields(
+                {
+                    "partial_labels": Array("i", (None,), at_least=-1),
+                    "must_link": Array("i", (None, 2), at_least=0),
+                    "cannot_link": Array("i", (None, 2), at_least=0),
+                }
+            ),
+        },
         _check_training,
     )
 
 
 def _check_training(owner: str, entries: Entries) -> None:
+    n_sample = len(entries["sample"])
+    for name, values in entries.get("informed", {}).items():
+        if name == "partial_labels":
+            is_about_sample = len(values) == n_sample
+        else:
+            is_about_sample = values.max(initial=-1) < n_sample
+        if not is_about_sample:
+            raise ValueError(f"{owner}.informed.{name} must be about its sample")
+    if "held_out" in entries and entries["held_out"].max(initial=-1) >= n_sample:
+        raise ValueError(f"{owner}.held_out must be about its sample")
     if ("network" in entries) == ("model" in entries):
         raise ValueError(f"{owner} must have either a network or a model")
     if "model" in entries:

@@ -52,15 +52,15 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
     "learning_rate_init": ("used", "used", "used", "used"),
     "batch_size": ("used", "used", "used", "used"),
     "pairs_per_sample": ("used", "refused", "refused", "refused"),
-    "early_stopping": ("used", "refused", "refused", "refused"),
-    "validation_fraction": ("used", "meaningless", "meaningless", "meaningless"),
-    # Seeds count as labels at the beginning of a fit in blocks.
+    "early_stopping": ("used", "used", "refused", "used"),
+    "validation_fraction": ("used", "used", "meaningless", "used"),
     "label_weight": ("used", "used", "meaningless", "used"),
-    "constraint_weight": ("used", "meaningless", "meaningless", "meaningless"),
+    "constraint_weight": ("used", "used", "meaningless", "used"),
     "warm_start": ("used", "refused", "meaningless", "refused"),
-    "engine": ("used", "refused", "used", "refused"),
-    "device": ("used", "refused", "used", "refused"),
-    "module": ("used", "refused", "used", "refused"),
+    "engine": ("used", "used", "used", "used"),
+    "device": ("used", "used", "used", "used"),
+    # Threads of a worker would share the random numbers of its layers.
+    "module": ("used", "used", "used", "refused"),
     "dtype": ("used", "used", "used", "used"),
     "n_init": ("used", "used", "meaningless", "used"),
     "max_iter": ("used", "used", "meaningless", "used"),
@@ -71,7 +71,7 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
 _WHEN = {
     "blocks": "for data that are read in blocks",
     "stream": "for partial_fit",
-    "partitions": "for data that are read in blocks",
+    "partitions": "for a Dask collection",
 }
 
 # Full-batch training up to here: its cost grows with the square of n.
@@ -263,8 +263,8 @@ def check_mode(estimator: NNEVCLUS, mode: str) -> None:
         )
     if not isinstance(estimator.init, str) and np.ndim(estimator.init) == 1:
         raise ValueError(
-            f"init must be a name or an array of centres {when}, whose rows have no "
-            "numbers, got a vector"
+            f"init must be a name or an array of centres {when}, got a vector of row "
+            "numbers"
         )
 
 

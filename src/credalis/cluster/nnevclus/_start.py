@@ -235,7 +235,9 @@ def prepare(
         pairs = sample_pairs(len(X), settings.pairs_per_sample, rng)
     held_out = None
     if settings.early_stopping:
-        held_out = _held_out(settings.validation_fraction, information, len(X), rng)
+        held_out = held_out_objects(
+            settings.validation_fraction, information, len(X), rng
+        )
     return NetworkProblem(
         settings,
         space,
@@ -278,7 +280,7 @@ def _attributes_and_geometry(
     return attributes, geometry, embedding, transformer
 
 
-def _held_out(
+def held_out_objects(
     validation_fraction: float,
     information: SideInformation,
     n_samples: int,

@@ -1,11 +1,15 @@
-"""ECM and CCM on data that are read in blocks.
+"""ECM and CCM on data that are read in blocks, or held in partitions by workers.
 
 The start is a fit of a sample; every further iteration is one pass over the data, whose
-sums over the objects move the prototypes.
+sums over the objects move the prototypes. Sums of the partitions of a Dask collection
+are added in their order, so that neither the number of workers nor their speed changes
+a bit of the result.
 """
 
 import warnings
 from dataclasses import replace
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -13,12 +17,13 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from credalis import _archive
+from credalis._threads import one_thread
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._schema import SetsRule, TransformerRule
-from credalis.cluster._framework._solution import empty_clusters_last
+from credalis.cluster._framework._solution import empty_clusters_last, reported
 from credalis.cluster._framework._soundness import warn_of_collapse
-from credalis.cluster._inputs._side_information import transformed
+from credalis.cluster._inputs._side_information import Transformer, transformed
 from credalis.cluster.prototypes._clusterer import (
     PrototypeClusterer,
     PrototypeStep,
@@ -27,6 +32,7 @@ from credalis.cluster.prototypes._clusterer import (
 )
 from credalis.objectives import (
     MetricSpace,
+    PrototypeModel,
     PrototypeMoments,
     SetPrototypes,
     prototype_moments,
@@ -120,6 +126,11 @@ def train_blocks(
     sample = transformed(transformer, state["sample"])
     before = list(state["losses"])
     losses: list[float] = []
+
+    def report(iteration: int, loss: float) -> None:
+        losses.append(loss)
+        progress.report(0, len(before) + iteration, loss)
+
     steps = [PrototypeStep(*(state["step"][name] for name in _STORED))]
 
     def write(checkpoint: Checkpoint, n_again: int) -> None:
@@ -137,24 +148,23 @@ def train_blocks(
         # is compared as it would have been.
         if checkpoint is not None and losses and checkpoint.is_due:
             write(checkpoint, n_again=1)
-        total: PrototypeMoments | None = None
-        for batch in source.batches():
-            sums = prototype_moments(transformed(transformer, batch), sets, model)
-            total = sums if total is None else total + sums
-        assert total is not None
-        return total, None
+        # In the order of the parts, whoever has computed which of them.
+        sums = source.mapped(partial(_sums, transformer, sets, model))
+        return reduce(add, sums), None
 
-    trace = alternate(
-        steps[0],
-        model,
-        update_masses,
-        None if steps[0].metrics is None else MetricSpace.of(sample),
-        moves_centers=True,
-        tol=estimator.tol,
-        max_iter=estimator.max_iter - len(before),
-        report=lambda iteration, loss: losses.append(loss),
-        begin=steps.append,
-    )
+    with reported(estimator, estimator.max_iter) as progress:
+        trace = alternate(
+            steps[0],
+            model,
+            update_masses,
+            None if steps[0].metrics is None else MetricSpace.of(sample),
+            moves_centers=True,
+            tol=estimator.tol,
+            max_iter=estimator.max_iter - len(before),
+            report=report,
+            begin=steps.append,
+        )
+        progress.finish(0)
     if checkpoint is not None and len(losses) > 1 and not trace.interrupted:
         # The last two show again that the loop has ended.
         write(checkpoint, n_again=2)
@@ -173,6 +183,17 @@ def train_blocks(
         state["sample"],
         check=lambda: warn_of_collapse(estimator, separation, spread),
     )
+
+
+def _sums(
+    transformer: Transformer | None,
+    sets: SetPrototypes,
+    model: PrototypeModel,
+    rows: NDArray[np.float64],
+) -> PrototypeMoments:
+    """Sums over some of the rows; maybe on a worker."""
+    with one_thread():
+        return prototype_moments(transformed(transformer, rows), sets, model)
 
 
 def _stored(step: PrototypeStep) -> dict[str, Any]:

@@ -145,6 +145,7 @@ default="auto"
     _variants: ClassVar = {"ECM": {}, "ECM-bp": {"init": "peaks"}}
     _is_for_many_rows = True
     _reads_blocks = True
+    _reads_partitions = True
     _checkpoint_schema = CHECKPOINT
     _start_blocks = start_blocks
     _train_blocks = train_blocks
@@ -201,10 +202,11 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or source
+        X : array-like of shape (n_samples, n_features), source or Dask collection
             Data. A source (see `credalis.sources`) is read once for a sample of 10 000
             rows, whose fit gives `delta_` and the start, and once in every further
-            iteration; ``partition_`` and ``labels_`` are absent then.
+            iteration; ``partition_`` and ``labels_`` are absent then. Workers of Dask
+            hold its partitions and send sums over their rows.
         y : ignored
             Present for compatibility with pipelines and searches.
         partial_labels : array-like of int, shape (n_samples,), default=None

@@ -7,13 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
 
 from credalis import _archive
 from credalis._checks import check_choice, check_exponent, naming
+from credalis._novelty import METRIC
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._schema import (
-    METRIC,
     TransformerRule,
     check_points,
 )
@@ -32,7 +31,7 @@ from credalis.cluster._inputs._medoids import (
     settled_medoids,
 )
 from credalis.cluster._inputs._side_information import Transformer, placed
-from credalis.dissimilarity import check_dissimilarities
+from credalis.dissimilarity import Gower, check_dissimilarities, dissimilarities_between
 from credalis.objectives import (
     automatic_exponent,
     masses_from_costs,
@@ -42,6 +41,9 @@ from credalis.objectives import (
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+# Rows whose dissimilarities by Gower are put into one matrix, of 3.2 GB.
+MAX_GOWER_ROWS = 20_000
 
 # New objects count as no farther away than this, so that weighted sums stay finite.
 _FARTHEST = 1e250
@@ -221,6 +223,12 @@ class RelationalClusterer(BaseCredalClusterer):
         else:
             geometry, transformer = attribute_geometry(X, self.metric, rng)
             points, metric = geometry.values, geometry.metric
+            if isinstance(metric, Gower) and len(X) > MAX_GOWER_ROWS:
+                raise ValueError(
+                    f"{type(self).__name__} keeps the dissimilarities of all pairs: X "
+                    f"must have at most {MAX_GOWER_ROWS} rows with Gower's, got "
+                    f"{len(X)}; EVCLUS and NNEVCLUS take more"
+                )
             matrix = dissimilarities(points, points, metric, squared=self._squares)
             if not geometry.is_euclidean:
                 matrix = check_dissimilarities(
@@ -336,5 +344,5 @@ def dissimilarities(X: Array, Y: Array, metric: Metric, *, squared: bool) -> Arr
         # From differences, so that equal points are at 0.
         return cdist(X, Y, "sqeuclidean" if squared else "euclidean")
     with np.errstate(over="ignore", invalid="ignore"):
-        values = pairwise_distances(X, None if Y is X else Y, metric=metric)
+        values = dissimilarities_between(X, None if Y is X else Y, metric)
         return np.square(values, out=values) if squared else values

@@ -30,6 +30,9 @@ Array = NDArray[np.floating]
 _MAX_DENSE = 4000
 _STRIP = 1024
 
+# What optimisers of torch call their sums.
+_SUMS = {"adam": ("exp_avg", "exp_avg_sq"), "rmsprop": ("square_avg",)}
+
 
 @contextmanager
 def training(
@@ -121,24 +124,36 @@ class TorchUpdate:
                     [self._slot], self.learning_rate, alpha=0.9
                 )
             if self._restored:
-                self._optimizer.state[self._slot] = self._restored
+                self._optimizer.state[self._slot] = self._put_back(parameters)
         # Another vector of the same parameters takes the place of the first.
         self._slot.data, self._slot.grad = parameters, gradient
         rate = self.learning_rate if learning_rate is None else learning_rate
         self._optimizer.param_groups[0]["lr"] = rate
         self._optimizer.step()
 
-    def state(self) -> dict[str, Any]:
-        """Copies of all that the next step depends on; empty before the first."""
+    def _put_back(self, parameters: Tensor) -> dict[str, Tensor]:
+        """The restored state beside the parameters."""
+        names = _SUMS[self.solver]
+        sums = torch.as_tensor(self._restored["sums"]).to(parameters)
+        step = torch.tensor(float(self._restored["n_steps"]))
+        return {"step": step} | {
+            name: each.clone() for name, each in zip(names, sums, strict=True)
+        }
+
+    def state(self) -> dict[str, Array]:
+        """Copies of all that the next step depends on; empty before the first.
+
+        As arrays, which files and other machines can hold.
+        """
         if self._optimizer is None:
             return {}
         state = self._optimizer.state[self._slot]
-        return {name: value.clone() for name, value in state.items()}
+        sums = [state[name].cpu().numpy() for name in _SUMS[self.solver]]
+        return {"sums": np.stack(sums), "n_steps": np.array(int(state["step"]))}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, Array]) -> None:
         """Continue from what `state` returned."""
-        self._optimizer = None
-        self._restored = {name: value.clone() for name, value in state.items()}
+        self._optimizer, self._restored = None, dict(state)
 
 
 def torch_objective(
