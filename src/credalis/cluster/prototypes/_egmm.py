@@ -174,7 +174,8 @@ default="auto"
     covariances are then updated for the new means. This is conditional maximisation
     (ECM, Meng and Rubin 1993), and the penalised likelihood does not fall either.
 
-    The result does not depend on the units of the columns.
+    The result does not depend on the units of the columns. A column of which all values
+    are the same has no part in the likelihood; its variance is given as 1.
 
     References
     ----------
@@ -282,26 +283,24 @@ default="auto"
         found = [self._focal_sets_of(number) for number in self._numbers]
         return found[0] if len(found) == 1 else None
 
-    def _has_fixed_order(self, problem: MixtureProblem | None) -> bool:
+    def _has_fixed_order(self, problems: list[MixtureProblem] | None) -> bool:
         return not isinstance(self.init, str)
 
-    def _n_starts(self, problem: MixtureProblem) -> int:
-        if problem.chosen is not None:
+    def _n_starts(self, problems: list[MixtureProblem]) -> int:
+        # Of several numbers of clusters, each has its own starts.
+        if len(problems) > 1:
             return 1
-        if isinstance(self.n_init, str) and problem.start is not None:
+        if isinstance(self.n_init, str) and problems[0].start is not None:
             return 1
-        return super()._n_starts(problem)
+        return super()._n_starts(problems)
 
     def _prepare(
         self, X: Array, rng: np.random.RandomState, **given: Any
-    ) -> MixtureProblem:
+    ) -> list[MixtureProblem]:
         check_spread("X", X)
         units = Units.of(X)
         Z = units.removed_from(X)
-        problems = [self._problem(Z, units, number, rng) for number in self._numbers]
-        if len(problems) == 1:
-            return problems[0]
-        return self._best_number(problems, rng)
+        return [self._problem(Z, units, number, rng) for number in self._numbers]
 
     def _problem(
         self, Z: Array, units: Units, n_clusters: int, rng: np.random.RandomState
@@ -309,10 +308,11 @@ default="auto"
         """Where starts with so many clusters begin."""
         if not isinstance(self.init, str):
             means = check_finite("init", check_numbers("init", self.init))
-            if means.shape != (n_clusters, Z.shape[1]):
+            expected = (n_clusters, len(units.center))
+            if means.shape != expected:
                 raise ValueError(
-                    "init must have shape (n_clusters, n_features) = "
-                    f"({n_clusters}, {Z.shape[1]}), got {means.shape}"
+                    f"init must have shape (n_clusters, n_features) = {expected}, got "
+                    f"{means.shape}"
                 )
             return MixtureProblem(Z, units, n_clusters, units.removed_from(means))
         if self.init == "peaks":
@@ -323,41 +323,20 @@ default="auto"
             return MixtureProblem(Z, units, n_clusters, scale.centers)
         return MixtureProblem(Z, units, n_clusters, None, Z[scale.is_near])
 
-    def _best_number(
-        self, problems: list[MixtureProblem], rng: np.random.RandomState
-    ) -> MixtureProblem:
-        """The problem with the solution of highest EBIC, which it comes with."""
-        found: list[MixtureProblem] = []
-        with stoppable(lambda: bool(found)) as ending:
-            for problem in problems:
-                sets = self._focal_sets_of(problem.n_clusters)
-                seeds = rng.randint(
-                    np.iinfo(np.int32).max, size=self._n_starts(problem)
-                )
-                solution = best_start(self, problem, sets, seeds)
-                solution = replace(solution, focal_sets=sets)
-                found.append(replace(problem, chosen=solution))
-                if solution.is_interrupted:
-                    break
-        best = max(found, key=lambda problem: problem.criterion)
-        assert best.chosen is not None
-        is_early = ending.is_early or len(found) < len(problems)
-        stopped = best.chosen.is_interrupted or is_early
-        return replace(best, chosen=replace(best.chosen, is_interrupted=stopped))
-
     def _solve(
         self,
-        problem: MixtureProblem,
+        problems: list[MixtureProblem],
         focal_sets: FocalSets | None,
         rng: np.random.RandomState,
         *,
         previous: Solution | None,
         report: Report,
     ) -> Solution:
-        if previous is None and problem.chosen is not None:
-            report(problem.chosen.trace.n_iter, problem.chosen.trace.loss)
-            return problem.chosen
-        assert focal_sets is not None, "one number has sets, several have a solution"
+        if focal_sets is None:
+            return self._best_number(problems, rng, report)
+        problem = next(
+            each for each in problems if each.n_clusters == focal_sets.n_clusters
+        )
         start = problem.start
         if previous is not None:
             start = problem.units.removed_from(previous.per_cluster["means_"])
@@ -366,6 +345,35 @@ default="auto"
                 problem.candidates, problem.n_clusters, random_state=rng
             )
         assert start is not None
+        return self._fitted_mixture(problem, focal_sets, start, report)
+
+    def _best_number(
+        self, problems: list[MixtureProblem], rng: np.random.RandomState, report: Report
+    ) -> Solution:
+        """The solution of highest EBIC, each number with its own starts."""
+        found: list[Solution] = []
+        with stoppable(lambda: bool(found)) as ending:
+            for problem in problems:
+                sets = self._focal_sets_of(problem.n_clusters)
+                n_starts = self._n_starts([problem])
+                seeds = rng.randint(np.iinfo(np.int32).max, size=n_starts)
+                best = best_start(self, [problem], sets, seeds, is_quiet=True)
+                found.append(replace(best, focal_sets=sets))
+                if best.is_interrupted:
+                    break
+                report(best.trace.n_iter, best.trace.loss)
+        solution = max(found, key=lambda each: each.other["ebic_"])
+        is_whole = len(found) == len(problems) and not found[-1].is_interrupted
+        return replace(solution, is_interrupted=ending.is_early or not is_whole)
+
+    def _fitted_mixture(
+        self,
+        problem: MixtureProblem,
+        focal_sets: FocalSets,
+        start: Array,
+        report: Report,
+    ) -> Solution:
+        """The mixture that EM finds from these means."""
         ridge = float(self.reg_covar)
         first = starting_mixture(
             problem.Z, start, focal_sets, self.covariance_type, ridge
@@ -396,7 +404,7 @@ default="auto"
                 f"got {self.reg_covar}"
             ) from error
         last = trace.state
-        mixture = last.mixture.in_units(problem.units.center, problem.units.scale)
+        mixture = problem.units.given_to(last.mixture)
         per_set: dict[str, Array] = {"weights_": mixture.weights}
         other: dict[str, Any] = {}
         where = other if self.covariance_type == "tied" else per_set
@@ -411,13 +419,16 @@ default="auto"
                 "n_clusters_": problem.n_clusters,
                 "log_likelihood_": last.log_likelihood,
                 "ebic_": ebic(
-                    last.log_likelihood, mixture.n_parameters, len(problem.Z)
+                    last.log_likelihood, last.mixture.n_parameters, len(problem.Z)
                 ),
             },
             is_interrupted=trace.interrupted,
         )
 
-    def _check_solution(self, problem: MixtureProblem, solution: Solution) -> bool:
+    def _check_solution(
+        self, problems: list[MixtureProblem], solution: Solution
+    ) -> bool:
+        problem = problems[0]
         means = problem.units.removed_from(solution.per_cluster["means_"])
         separation = pdist(means).max(initial=0.0)
         spread = np.sqrt(problem.Z.var(axis=0).sum())
@@ -451,10 +462,19 @@ default="auto"
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Mean and standard deviation of each column; 1 where all values are the same."""
+    """How data are standardised: columns of which all values are the same left out.
+
+    Attributes
+    ----------
+    center, scale : array of shape (n_features,)
+        Means and standard deviations of the columns.
+    varies : array of bool, shape (n_features,)
+        Columns with different values; if there are none, all of them.
+    """
 
     center: Array
     scale: Array
+    varies: NDArray[np.bool_]
 
     @classmethod
     def of(cls, X: Array) -> Units:
@@ -462,7 +482,12 @@ class Units:
         # From the first row, so that no sum of large numbers overflows.
         moved = X - X[0]
         scale = moved.std(axis=0)
-        return cls(X[0] + moved.mean(axis=0), np.where(scale > 0, scale, 1.0))
+        varies = scale > 0
+        center = X[0] + moved.mean(axis=0)
+        everything = np.ones_like(varies)
+        return cls(
+            center, np.where(varies, scale, 1.0), varies if varies.any() else everything
+        )
 
     @property
     def log_volume(self) -> float:
@@ -471,7 +496,22 @@ class Units:
 
     def removed_from(self, X: Array) -> Array:
         """Rows in units of the standard deviations."""
-        return (X - self.center) / self.scale
+        return ((X - self.center) / self.scale)[:, self.varies]
+
+    def given_to(self, mixture: EvidentialMixture) -> EvidentialMixture:
+        """The mixture of the data as they were, with variance 1 in other columns."""
+        means = np.zeros((len(mixture.means), len(self.center)))
+        means[:, self.varies] = mixture.means
+        if mixture.covariance_type == "diag":
+            covariances = np.ones((len(mixture.weights), len(self.center)))
+            covariances[:, self.varies] = mixture.covariances
+        else:
+            n_sets = mixture.covariances.shape[:-2]
+            covariances = np.tile(np.eye(len(self.center)), (*n_sets, 1, 1))
+            inside = self.varies[:, None] & self.varies
+            covariances[..., inside] = mixture.covariances.reshape(*n_sets, -1)
+        wide = replace(mixture, means=means, covariances=covariances)
+        return wide.in_units(self.center, self.scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -490,8 +530,6 @@ class MixtureProblem:
         Means that all starts have in common.
     candidates : array or None
         Objects from which random means are drawn.
-    chosen : Solution or None
-        The best one, if this number was chosen among several.
     """
 
     Z: Array
@@ -499,13 +537,6 @@ class MixtureProblem:
     n_clusters: int
     start: Array | None
     candidates: Array | None = None
-    chosen: Solution | None = None
-
-    @property
-    def criterion(self) -> float:
-        """EBIC of the solution."""
-        assert self.chosen is not None
-        return float(self.chosen.other["ebic_"])
 
 
 @dataclass(frozen=True, eq=False)
