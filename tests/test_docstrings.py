@@ -25,13 +25,13 @@ DIFFERENCES = {
         "PCCA KPCCA",
     ),
     "constraint_weight": ("CECM weighs constraints against the rest of J", "CECM"),
+    "covariance_type": ("what has a covariance", "Bootclus", "EGMM"),
     "delta": (
         "what is compared with the distance to noise",
         "MECM",
         "RECM",
         "ECMdd",
     ),
-    "covariance_type": ("what has a covariance", "Bootclus", "EGMM"),
     "empty_set": (
         "what leaves mass on ∅ in the fit",
         "EVCLUS NNEVCLUS",
