@@ -286,6 +286,15 @@ def test_fits_and_predictions_without_a_warning(estimator, X):
     np.testing.assert_allclose(partition.masses.sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("cls", [EkNNclus, EVCLUS, NNEVCLUS, RECM])
+def test_rows_without_a_distance_are_far_away(cls):
+    X = np.c_[ROWS, ROWS[:, :1] ** 2]
+    fitted = cls(metric="correlation", max_iter=5, n_init=1, random_state=0).fit(X)
+    # A row of equal numbers correlates with nothing.
+    masses = fitted.predict_partition([[2.0, 2.0, 2.0]]).masses
+    np.testing.assert_allclose(masses.sum(), 1.0)
+
+
 def test_a_network_on_two_matrices():
     model = NNEVCLUS(2, metric="precomputed", max_iter=5, n_init=1, random_state=0)
     model.fit(MATRIX, dissimilarities=np.abs(ROWS[:, :1] - ROWS[:, 0]))

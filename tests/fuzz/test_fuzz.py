@@ -14,8 +14,8 @@ from tests.fuzz.families import run_case
 
 # Family, and how many cases each test runs.
 PARTS = [
-    *(("api", 420, part) for part in range(20)),
-    *(("files", 400, part) for part in range(5)),
+    *(("api", 700, part) for part in range(20)),
+    *(("files", 500, part) for part in range(5)),
     *(("tables", 150, part) for part in range(3)),
     *(("kills", 8, part) for part in range(2)),
     ("disks", 60, 0),

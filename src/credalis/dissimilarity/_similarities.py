@@ -114,7 +114,9 @@ def dissimilarities_between(
     """Dissimilarities of the rows of X and Y, or of X, by any metric, (n_X, n_Y)."""
     if isinstance(metric, Gower):
         return metric.between(X, Y)
-    return pairwise_distances(X, Y, metric=metric)
+    # Callers look at what is not finite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return pairwise_distances(X, Y, metric=metric)
 
 
 def sample_pairs(

@@ -78,7 +78,7 @@ class KernelLearner(MetricLearner):
         """Set the support and gamma; kernel values (n_support, n_support)."""
         if callable(self.kernel):
             with naming("kernel"):
-                check_number("kernel(X[0], X[0])", self.kernel(X[0], X[0]))
+                float(self.kernel(X[0], X[0]))
         else:
             check_choice("kernel", self.kernel, sorted(kernel_metrics()))
         check_integer("degree", self.degree, at_least=1)

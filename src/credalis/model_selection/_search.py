@@ -203,6 +203,9 @@ class CredalSearchCV(GridSearchCV):
             "cannot_link": cannot_link,
             "dissimilarities": dissimilarities,
         }
+        with naming("param_grid"):
+            if len(ParameterGrid(self.param_grid)) == 0:
+                raise ValueError("param_grid must hold at least one point, got none")
         information = RowInformation(n_samples, given)
         clusterer = Clusterer.find(self.estimator)
         information.check_used_by(clusterer)

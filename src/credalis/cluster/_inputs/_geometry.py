@@ -225,7 +225,8 @@ def attribute_geometry(
             "transform X, or give a transformer such as StandardScaler"
         )
     try:
-        pairwise_distances(X[:2], metric=metric)
+        with np.errstate(over="ignore", invalid="ignore"):
+            pairwise_distances(X[:2], metric=metric)
     except (ValueError, TypeError) as error:
         raise ValueError(
             "metric must be 'gower', a metric of scikit-learn's pairwise_distances, a "

@@ -447,4 +447,6 @@ default="auto"
             return np.minimum(X[:, self.landmarks_], FARTHEST)
         points = placed(self.transformer_, X)
         points = within_reach(points, self.points_.mean(axis=0))
-        return dissimilarities_between(points, self.points_, self.metric_)
+        distances = dissimilarities_between(points, self.points_, self.metric_)
+        # Some metrics know no distance of some rows: those are far away.
+        return np.fmin(distances, FARTHEST)

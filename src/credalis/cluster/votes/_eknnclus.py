@@ -354,6 +354,8 @@ class EkNNclus(BaseCredalClusterer):
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in batches(len(X), self.n_neighbors_ + self.n_clusters_):
             neighbors, lengths = search.query(X[rows], self.n_neighbors_)
+            # Some metrics know no distance of some rows: those are far away.
+            lengths = np.where(np.isnan(lengths), FARTHEST, lengths)
             check_lengths(lengths, self.metric_)
             weights = evidence_weights(lengths, self.gamma_, self.exponent)
             votes = count_votes(self.assignments_[neighbors], weights, self.n_clusters_)
