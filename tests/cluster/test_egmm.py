@@ -349,6 +349,22 @@ def test_units_do_not_count(covariance_type):
 
 
 @for_each_type
+@pytest.mark.parametrize("unit", [1e-140, 1e-153])
+def test_a_column_of_tiny_numbers_counts(covariance_type, unit):
+    X, _ = make_blobs(90, centers=3, random_state=4)
+    settings = {"covariance_type": covariance_type, "random_state": 0}
+    expected = EGMM(3, **settings).fit(X).partition_.masses
+    masses = EGMM(3, **settings).fit(X * [unit, 1]).partition_.masses
+    np.testing.assert_allclose(masses, expected, atol=1e-6)
+
+
+def test_a_column_without_a_variance_in_floating_point_is_refused():
+    X, _ = make_blobs(90, centers=3, random_state=4)
+    with pytest.raises(ValueError, match="each column of X must have distances"):
+        EGMM(3).fit(X * [1e-165, 1])
+
+
+@for_each_type
 def test_far_rows_get_the_masses_of_their_direction(covariance_type):
     X, _ = make_blobs(90, centers=3, random_state=4)
     model = EGMM(3, covariance_type=covariance_type, random_state=0).fit(X * [1, 1e6])

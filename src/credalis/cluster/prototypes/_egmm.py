@@ -298,6 +298,9 @@ default="auto"
         self, X: Array, rng: np.random.RandomState, **given: Any
     ) -> list[MixtureProblem]:
         check_spread("X", X)
+        # Each has a variance of its own, however large the others are.
+        for column in X.T:
+            check_spread("each column of X", column[:, None])
         units = Units.of(X)
         Z = units.removed_from(X)
         return [self._problem(Z, units, number, rng) for number in self._numbers]

@@ -104,14 +104,14 @@ class EvidentialMixture:
 
     def in_units(self, center: Array, scale: Array) -> EvidentialMixture:
         """The mixture of scale * x + center, for x from this one."""
-        squares = np.square(scale)
-        if self.covariance_type != "diag":
-            squares = scale[:, None] * scale
-        return replace(
-            self,
-            means=self.means * scale + center,
-            covariances=self.covariances * squares,
-        )
+        # One factor at a time: the square of a scale may be no number.
+        covariances = self.covariances * scale
+        if self.covariance_type == "diag":
+            covariances = covariances * scale
+        else:
+            covariances = covariances * scale[:, None]
+        means = self.means * scale + center
+        return replace(self, means=means, covariances=covariances)
 
 
 def starting_mixture(
