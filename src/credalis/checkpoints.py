@@ -51,7 +51,7 @@ class Checkpoint:
                 "checkpoint must be a path, a Checkpoint or None, got "
                 f"{type(value).__name__}"
             )
-        return cls(value)
+        return cls(checked_path(value, "checkpoint"))
 
     def begin(self, estimator: Any, fingerprint: str) -> dict[str, Any] | None:
         """The state to continue from, None for a new fit.

@@ -28,6 +28,7 @@ _API: Kinds = {
     knowledge.learners: 4,
     knowledge.transforms: 2,
     knowledge.dissimilarity_pca: 1,
+    knowledge.gower: 1,
     choices.graph: 2,
     choices.numbers_of_clusters: 0.5,
     choices.quantiles: 0.3,
@@ -42,6 +43,7 @@ _API: Kinds = {
     choices.saving: 0.8,
     choices.displays: 1.5,
     choices.whole: 0.3,
+    choices.controls: 0.5,
 }
 
 FAMILIES: dict[str, Kinds] = {

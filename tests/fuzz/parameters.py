@@ -29,7 +29,15 @@ CHEAP: dict[str, tuple] = {
 _NAMES = ("euclidean", "manhattan", "cosine", "chebyshev", "l2", "sqeuclidean")
 _METRICS = (
     *_NAMES,
-    *("correlation", "canberra", "nan_euclidean", "hamming", "mahalanobis"),
+    *(
+        "gower",
+        "gower",
+        "correlation",
+        "canberra",
+        "nan_euclidean",
+        "hamming",
+        "mahalanobis",
+    ),
     *("seuclidean", "jaccard", "braycurtis", "adaptive", "precomputed"),
 )
 _TRANSFORMERS = (

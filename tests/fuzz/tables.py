@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
+from tests import workbooks
 from tests.fuzz import data, files
 from tests.fuzz.case import Call, Ended, ensure
 from tests.fuzz.values import pick
@@ -139,11 +140,30 @@ def arrow_table(rng: Rng, names: list[str], X: np.ndarray) -> pa.Table:
     return pa.table(columns, names=names)
 
 
+def workbook(rng: Rng, kind: str, names: list[str], X: np.ndarray) -> bytes:
+    """A workbook of one sheet or of two."""
+    rows: list[list[Any]] = [list(names), *np.nan_to_num(X).tolist()]
+    if rng.random() < 0.3:
+        row = rows[rng.integers(len(rows))]
+        cells = ("text", None, "", "12.5 %", "€ 3.20", "2020-01-01", "1,5", "é∅")
+        row[rng.integers(len(row))] = pick(rng, cells)
+    if rng.random() < 0.1:
+        rows.insert(0, [])
+    stream = io.BytesIO()
+    if kind == "ods":
+        workbooks.write_ods(stream, rows)
+    elif rng.random() < 0.2:
+        workbooks.write_xlsx(stream, First=rows, Second=[["a"], [1.0]])
+    else:
+        workbooks.write_xlsx(stream, Sheet1=rows)
+    return stream.getvalue()
+
+
 def bytes_of(rng: Rng) -> tuple[str, bytes, list[str]]:
     """Name of a file, its content, and the names of its columns."""
     names, X = matrix(rng)
     kind = str(
-        pick(rng, ("csv", "csv", "csv", "csv", "parquet", "feather", "npy", "npz"))
+        pick(rng, (*("csv",) * 5, "parquet", "feather", "npy", "npz", "xlsx", "ods"))
     )
     stream = io.BytesIO()
     if kind == "csv":
@@ -166,6 +186,8 @@ def bytes_of(rng: Rng) -> tuple[str, bytes, list[str]]:
             values = pick(rng, (values[0], values[None], values[:0], values[0, 0]))
         np.save(stream, values, allow_pickle=True)
         content, name = stream.getvalue(), "data.npy"
+    elif kind in ("xlsx", "ods"):
+        content, name = workbook(rng, kind, names, X), f"data.{kind}"
     else:
         made = {"X": X, "y": X[:, 0]}
         if rng.random() < 0.5:
@@ -191,7 +213,8 @@ def _options(rng: Rng, names: list[str], *, is_fit: bool) -> list[str]:
         ["--decimal", str(pick(rng, (".", ",", "x")))],
         [str(pick(rng, ("--header", "--no-header")))],
         ["--encoding", str(pick(rng, ("utf-8", "latin-1", "nonsense", "")))],
-        ["--missing", str(pick(rng, ("error", "drop", "impute", "x")))],
+        ["--missing", str(pick(rng, ("error", "drop", "impute", "pairwise", "x")))],
+        ["--sheet", str(pick(rng, ("1", "Sheet1", "First", "0", "x", "")))],
         ["--fields", str(pick(rng, ("label", "label,masses", "", "x")))],
         ["--clear-level", str(pick(rng, ("0.7", "0.5", "nan", "x")))],
         [str(pick(rng, ("--csv-safe", "--no-csv-safe")))],
@@ -202,6 +225,11 @@ def _options(rng: Rng, names: list[str], *, is_fit: bool) -> list[str]:
         ["--exclude", column],
         ["--scale", str(pick(rng, ("standard", "robust", "none")))],
         ["--one-hot"],
+        ["--strict"],
+        ["--describe", column],
+        ["--dates", str(pick(rng, ("days", "hour", "x", "")))],
+        ["--cyclic", str(pick(rng, (f"{column}=24", "x", "=", f"{column}=0")))],
+        ["--order", str(pick(rng, (f"{column}=a,b", "x", "=")))],
         ["--precomputed"],
         ["--seed", str(pick(rng, ("0", "5", "-1", "x", str(2**40))))],
         ["--param", str(pick(rng, ("alpha=2", "alpha=x", "max_iter=5", "no=1", "x")))],

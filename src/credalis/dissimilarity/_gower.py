@@ -31,6 +31,7 @@ from credalis._checks import (
     check_finite,
     check_number,
     check_numbers,
+    naming,
     shown,
 )
 
@@ -496,8 +497,14 @@ def gower_distances(
         raise ValueError(
             f"Y must have the {n_columns} columns of X, got {others.shape[1]}"
         )
+    if not (cyclic is None or isinstance(cyclic, Mapping)):
+        raise ValueError(
+            f"cyclic must be a dictionary of columns and periods, got {shown(cyclic)}"
+        )
     periods = dict(cyclic or {})
-    kinds = _checked_kinds(categorical, periods, n_columns)
+    with naming("categorical"):
+        listed = list(categorical)
+    kinds = _checked_kinds(listed, periods, n_columns)
     weighted = np.ones(n_columns)
     if weights is not None:
         weighted = check_finite("weights", check_numbers("weights", weights))
@@ -561,6 +568,8 @@ def _checked_kinds(
 ) -> dict[str, list[int]]:
     """Columns by their kind."""
     special = [*categorical, *periods]
+    with naming("categorical"):
+        hash(tuple(special))
     if len(set(special)) < len(special) or not set(special) <= set(range(n_columns)):
         raise ValueError(
             f"categorical and cyclic must name different columns from 0 to "

@@ -228,9 +228,11 @@ class EuclideanSimilarities(Similarities):
         # Differences do not change when a centre is removed, but their rounding does;
         # far outliers would move the mean away from all the others.
         some = points[:: 1 + len(points) // _CENTER_POINTS]
-        scaled = np.subtract(points.T, np.median(some, axis=0)[:, None], order="C")
-        scaled *= np.sqrt(2 * decay_rate(scale))
-        half_norms = -0.5 * np.einsum("ij,ij->j", scaled, scaled)
+        # What overflows is refused below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = np.subtract(points.T, np.median(some, axis=0)[:, None], order="C")
+            scaled *= np.sqrt(2 * decay_rate(scale))
+            half_norms = -0.5 * np.einsum("ij,ij->j", scaled, scaled)
         limits = np.finfo(dtype)
         farthest = half_norms.min(initial=0.0)
         if not farthest > limits.min / 4:

@@ -449,7 +449,8 @@ def minimize_lbfgs(
             *_, end = fmin_l_bfgs_b(search.value_and_gradient, x, **options)
             if end["warnflag"] == 0:
                 return True
-        promised = float(search.best.gradient @ search.best.gradient)
+        with np.errstate(over="ignore"):
+            promised = float(search.best.gradient @ search.best.gradient)
         return search.decrease_is_small() or search.stands_still(promised)
 
     return search.run(solve)

@@ -251,7 +251,10 @@ def _parsed(column: Any, style: str, name: str, signs: Sequence[str]) -> Any:
     plain = pc.replace_substring(plain, "." if style == "comma" else ",", "")
     if style == "comma":
         plain = pc.replace_substring(plain, ",", ".")
-    return plain.cast(pa.float64())
+    try:
+        return plain.cast(pa.float64())
+    except pa.ArrowInvalid as error:  # digits of other scripts
+        raise ValueError(f"column {name!r}: {error}") from error
 
 
 def _date_order(cells: list[str]) -> str | None:

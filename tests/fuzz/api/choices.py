@@ -22,6 +22,7 @@ from tests.fuzz.values import FEW_OR_NONSENSE, HOSTILE, mostly, pick
 import credalis
 from credalis import datasets, model_selection, peaks, sources
 from credalis.checkpoints import Checkpoint
+from credalis.exceptions import FitCancelledError
 from credalis.streaming import NewClusterMonitor
 
 Rng = np.random.Generator
@@ -394,3 +395,29 @@ def whole(rng: Rng) -> Call:
             ensure_partition(accepted(made.predict_partition, rows), 1)
 
     return Call("copies", run)
+
+
+def controls(rng: Rng) -> Call:
+    """A fit that somebody listens to, and may cancel."""
+    listener = mostly(rng, (None,), _NOT_CALLABLE, 0.4)
+    at = int(pick(rng, (1, 2, 3, 100)))
+    X = data.dressed(rng, data.numbers(rng))
+    cls = pick(rng, (credalis.ECM, credalis.EVCLUS, credalis.NNEVCLUS, credalis.BPEC))
+
+    def run() -> None:
+        heard: list[Any] = []
+        control = credalis.FitControl(listener)
+
+        def listen(event: Any) -> None:
+            heard.append(event)
+            if len(heard) >= at:
+                control.cancel()
+
+        if listener is None:
+            control = credalis.FitControl(listen)
+        with control:
+            model = cls(max_iter=5, n_init=2, random_state=0).fit(X)
+        ensure_partition(model.partition_)
+
+    names = names_of(cls, cls.fit, credalis.FitControl)
+    return Call("FitControl", run, names, (FitCancelledError,))

@@ -10,6 +10,7 @@ from tests.fuzz.values import FEW_OR_NONSENSE, HOSTILE, mostly, pick
 
 from credalis import constraints
 from credalis import metric_learning as learning
+from credalis.dissimilarity import gower_distances
 
 Rng = np.random.Generator
 
@@ -104,3 +105,26 @@ def dissimilarity_pca(rng: Rng) -> Call:
         made.transform(other)
 
     return Call("DissimilarityPCA.fit", run, names_of(cls, cls.fit))
+
+
+def gower(rng: Rng) -> Call:
+    """Dissimilarities of rows with columns of several kinds and unknown cells."""
+    X = data.numbers(rng)
+    d = X.shape[1]
+    if rng.random() < 0.5:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    shown = data.dressed(rng, X, 0.1)
+    given: dict[str, Any] = {
+        "Y": mostly(rng, (None, X[:3]), (data.numbers(rng), *HOSTILE), 0.15),
+        "categorical": mostly(rng, ((), [0], range(d)), ([d], [-1], *HOSTILE), 0.2),
+        "cyclic": mostly(rng, (None, {0: 24.0}), ({0: 0.0}, {d: 1}, *HOSTILE), 0.2),
+        "scaling": mostly(rng, ("range", "robust"), HOSTILE, 0.15),
+        "weights": mostly(rng, (None, np.ones(d)), (np.zeros(d), *HOSTILE), 0.2),
+    }
+
+    def run() -> None:
+        found = gower_distances(shown, given.pop("Y"), **given)
+        ensure_finite(found)
+        ensure(((found >= 0) & (found <= 1)).all(), "dissimilarities out of range")
+
+    return Call("gower_distances", run, names_of(gower_distances))

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 # Added to the number of objects of a component, which is then never 0.
+_NO_SPREAD = (
+    "a component of a bootstrap sample has no spread in some direction: increase "
+    "reg_covar or lower n_clusters"
+)
 _SMALLEST_NUMBER = 10 * np.finfo(np.float64).eps
 
 _NO_SPREAD = (
@@ -165,7 +169,8 @@ def _maximized(
         variances = variances / numbers[:, None] + reg_covar
         if covariance_type == "spherical":
             variances = variances.mean(axis=1)
-        if not (variances > 0).all():
+        # Of others the square of the factor is no number, either.
+        if variances.min() < np.finfo(np.float64).tiny:
             raise ValueError(_NO_SPREAD)
         factors = 1.0 / np.sqrt(variances)
     return Mixture(numbers / numbers.sum(), means, factors)
