@@ -12,6 +12,12 @@ from credalis.belief._combination import (
     disjunctive,
     mass_apart,
 )
+from credalis.belief._discounting import (
+    condition,
+    contextual_discount,
+    decondition,
+    discount,
+)
 from credalis.belief._distances import (
     belief_distance,
     jaccard_matrix,
@@ -64,12 +70,16 @@ __all__ = [
     "belief_distance",
     "commonality",
     "commonality_to_masses",
+    "condition",
     "conflict",
     "conflict_matrix",
     "conjunctive",
+    "contextual_discount",
     "contour",
+    "decondition",
     "dempster",
     "dempster_normalize",
+    "discount",
     "disjunctive",
     "empty_mass",
     "entropy",
