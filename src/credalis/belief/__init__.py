@@ -12,6 +12,14 @@ from credalis.belief._combination import (
     disjunctive,
     mass_apart,
 )
+from credalis.belief._decomposition import (
+    bold,
+    cautious,
+    conjunctive_weights,
+    conjunctive_weights_to_masses,
+    disjunctive_weights,
+    disjunctive_weights_to_masses,
+)
 from credalis.belief._discounting import (
     condition,
     contextual_discount,
@@ -38,6 +46,9 @@ from credalis.belief._relational import (
     paired_masses,
     pairwise_blocks,
     pairwise_masses,
+)
+from credalis.belief._stacks import (
+    combine,
 )
 from credalis.belief._transforms import (
     belief,
@@ -68,12 +79,17 @@ __all__ = [
     "FocalSets",
     "belief",
     "belief_distance",
+    "bold",
+    "cautious",
+    "combine",
     "commonality",
     "commonality_to_masses",
     "condition",
     "conflict",
     "conflict_matrix",
     "conjunctive",
+    "conjunctive_weights",
+    "conjunctive_weights_to_masses",
     "contextual_discount",
     "contour",
     "decondition",
@@ -81,6 +97,8 @@ __all__ = [
     "dempster_normalize",
     "discount",
     "disjunctive",
+    "disjunctive_weights",
+    "disjunctive_weights_to_masses",
     "empty_mass",
     "entropy",
     "implicability",
