@@ -34,6 +34,12 @@ from credalis.belief._distances import (
 from credalis.belief._focal_sets import MAX_CLUSTERS as MAX_CLUSTERS
 from credalis.belief._focal_sets import FocalSets
 from credalis.belief._focal_sets import check_n_clusters as check_n_clusters
+from credalis.belief._frames import (
+    coarsen,
+    marginalize,
+    refine,
+    vacuous_extension,
+)
 from credalis.belief._mobius import (
     commonality_to_masses,
     implicability_to_masses,
@@ -81,6 +87,7 @@ __all__ = [
     "belief_distance",
     "bold",
     "cautious",
+    "coarsen",
     "combine",
     "commonality",
     "commonality_to_masses",
@@ -111,6 +118,7 @@ __all__ = [
     "is_vacuous",
     "jaccard_matrix",
     "jousselme_distance",
+    "marginalize",
     "mass_apart",
     "masses_to_commonality",
     "masses_to_implicability",
@@ -121,5 +129,7 @@ __all__ = [
     "pignistic",
     "plausibility",
     "plausibility_transform",
+    "refine",
+    "vacuous_extension",
     "yager_normalize",
 ]

@@ -320,9 +320,9 @@ def _check_sources(
 
 def _carrying(masses: Masses, focal_sets: FocalSets) -> Source:
     """The columns in which some row has mass, the first one if there is none."""
-    carried = masses.any(axis=0)
-    carried[0] |= not carried.any()
-    kept = np.flatnonzero(carried)
+    kept = np.flatnonzero(masses.any(axis=0))
+    if not len(kept):
+        kept = np.zeros(1, dtype=np.intp)
     subsets = tuple(focal_sets.subsets[j] for j in kept)
     return masses[:, kept], FocalSets(focal_sets.n_clusters, subsets)
 
