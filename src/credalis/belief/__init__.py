@@ -12,6 +12,10 @@ from credalis.belief._combination import (
     disjunctive,
     mass_apart,
 )
+from credalis.belief._consonant import (
+    consonant_masses,
+    isopignistic_masses,
+)
 from credalis.belief._decomposition import (
     bold,
     cautious,
@@ -97,6 +101,7 @@ __all__ = [
     "conjunctive",
     "conjunctive_weights",
     "conjunctive_weights_to_masses",
+    "consonant_masses",
     "contextual_discount",
     "contour",
     "decondition",
@@ -116,6 +121,7 @@ __all__ = [
     "is_logical",
     "is_normalized",
     "is_vacuous",
+    "isopignistic_masses",
     "jaccard_matrix",
     "jousselme_distance",
     "marginalize",
