@@ -16,6 +16,12 @@ from credalis.belief._consonant import (
     consonant_masses,
     isopignistic_masses,
 )
+from credalis.belief._decisions import (
+    act_scores,
+    admissible_acts,
+    decide,
+    partial_utilities,
+)
 from credalis.belief._decomposition import (
     bold,
     cautious,
@@ -87,6 +93,8 @@ __all__ = [
     "PAIR_COLUMNS",
     "PAIR_FOCAL_SETS",
     "FocalSets",
+    "act_scores",
+    "admissible_acts",
     "belief",
     "belief_distance",
     "bold",
@@ -104,6 +112,7 @@ __all__ = [
     "consonant_masses",
     "contextual_discount",
     "contour",
+    "decide",
     "decondition",
     "dempster",
     "dempster_normalize",
@@ -132,6 +141,7 @@ __all__ = [
     "paired_masses",
     "pairwise_blocks",
     "pairwise_masses",
+    "partial_utilities",
     "pignistic",
     "plausibility",
     "plausibility_transform",
