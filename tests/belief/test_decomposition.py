@@ -153,6 +153,17 @@ VACUOUS = np.eye(8)[7]
             lambda: conjunctive_weights(np.eye(22)[21], FocalSets.singletons(20)),
             "focal_sets must be about at most 12",
         ),
+        (
+            lambda: conjunctive_weights(
+                [0.2] * 5 + [1e-300],
+                FocalSets.singletons(5, empty=False),
+            ),
+            "masses must have weights that are float64",
+        ),
+        (
+            lambda: conjunctive_weights_to_masses([1e300] * 8),
+            "weights must be those of a mass function",
+        ),
         (lambda: conjunctive_weights_to_masses([1.0] * 3), "weights must have 2 "),
         (lambda: conjunctive_weights_to_masses([0.0, 1.0]), "weights must be positive"),
         (

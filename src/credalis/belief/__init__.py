@@ -56,6 +56,9 @@ from credalis.belief._mobius import (
     masses_to_commonality,
     masses_to_implicability,
 )
+from credalis.belief._random import (
+    random_masses,
+)
 from credalis.belief._relational import (
     PAIR_COLUMNS,
     PAIR_FOCAL_SETS,
@@ -145,6 +148,7 @@ __all__ = [
     "pignistic",
     "plausibility",
     "plausibility_transform",
+    "random_masses",
     "refine",
     "vacuous_extension",
     "yager_normalize",

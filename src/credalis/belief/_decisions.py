@@ -166,26 +166,26 @@ def admissible_acts(
     """
     check_choice("criterion", criterion, _CHOICES)
     masses, focal_sets = _normal_masses(masses, focal_sets)
-    utilities = _check_utilities(utilities, focal_sets.n_clusters)
+    values = _check_utilities(utilities, focal_sets.n_clusters)
     # Whatever the units, the utilities then lie between 0 and 1.
-    width = np.ptp(utilities)
-    utilities = (utilities - utilities.min()) / (width if width > 0 else 1.0)
+    width = np.ptp(values)
+    values = (values - values.min()) / (width if width > 0 else 1.0)
     if criterion == "interval":
-        lower = masses @ _smallest(utilities, focal_sets)
-        upper = masses @ _largest(utilities, focal_sets)
+        lower = masses @ _smallest(values, focal_sets)
+        upper = masses @ _largest(values, focal_sets)
         return upper >= lower.max(axis=-1, keepdims=True) - _TOLERANCE
-    maximal = _maximal(masses, focal_sets, utilities)
+    maximal = _maximal(masses, focal_sets, values)
     # Of two acts, each that is not dominated is the best for some probability.
-    if criterion == "maximality" or len(utilities) <= 2:
+    if criterion == "maximality" or len(values) <= 2:
         return maximal
-    expected = pignistic(masses, focal_sets) @ utilities.T
+    expected = pignistic(masses, focal_sets) @ values.T
     best = expected >= expected.max(axis=-1, keepdims=True)
-    admissible = (maximal & best).reshape(-1, len(utilities))
+    admissible = (maximal & best).reshape(-1, len(values))
     doubtful = (maximal & ~best).reshape(admissible.shape)
     rows = masses.reshape(-1, len(focal_sets))
     for row, act in np.argwhere(doubtful):
         admissible[row, act] = _is_best_somewhere(
-            rows[row], focal_sets.membership, utilities, act
+            rows[row], focal_sets.membership, values, act
         )
     return admissible.reshape(maximal.shape)
 

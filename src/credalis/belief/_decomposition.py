@@ -1,5 +1,7 @@
 """Canonical decomposition of mass functions, and the rules that rest on it."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -51,7 +53,7 @@ def conjunctive_weights(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     _check_carried(every[..., -1], "Ω", "dogmatic")
     logarithms = -commonality_to_masses(np.log(masses_to_commonality(every)))
     logarithms[..., -1] = 0.0
-    return np.exp(logarithms)
+    return _weights(logarithms)
 
 
 def conjunctive_weights_to_masses(weights: ArrayLike) -> Masses:
@@ -76,8 +78,8 @@ def conjunctive_weights_to_masses(weights: ArrayLike) -> Masses:
     logarithms[..., -1] = 0.0
     # A set lowers the commonality of the sets that it does not contain.
     total = logarithms.sum(axis=-1, keepdims=True)
-    commonalities = np.exp(total - masses_to_commonality(logarithms))
-    return _checked_result(commonality_to_masses(commonalities))
+    sums = total - masses_to_commonality(logarithms)
+    return _inverted(sums, commonality_to_masses)
 
 
 def disjunctive_weights(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
@@ -109,7 +111,7 @@ def disjunctive_weights(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     _check_carried(every[..., 0], "∅", "normal")
     logarithms = -implicability_to_masses(np.log(masses_to_implicability(every)))
     logarithms[..., 0] = 0.0
-    return np.exp(logarithms)
+    return _weights(logarithms)
 
 
 def disjunctive_weights_to_masses(weights: ArrayLike) -> Masses:
@@ -133,8 +135,8 @@ def disjunctive_weights_to_masses(weights: ArrayLike) -> Masses:
     logarithms = _log_weights(weights)
     logarithms[..., 0] = 0.0
     total = logarithms.sum(axis=-1, keepdims=True)
-    implicabilities = np.exp(total - masses_to_implicability(logarithms))
-    return _checked_result(implicability_to_masses(implicabilities))
+    sums = total - masses_to_implicability(logarithms)
+    return _inverted(sums, implicability_to_masses)
 
 
 def cautious(
@@ -236,10 +238,24 @@ def _log_weights(weights: ArrayLike) -> Masses:
     return np.log(array)
 
 
-def _checked_result(masses: Masses) -> Masses:
-    rows = masses.reshape(-1, masses.shape[-1])
+def _weights(logarithms: Masses) -> Masses:
+    with np.errstate(over="ignore"):
+        weights = np.exp(logarithms)
+    if not ((weights > 0) & (weights < np.inf)).all():
+        raise ValueError(
+            "masses must have weights that are float64 numbers, got weights of "
+            f"10^{logarithms.min() / np.log(10):.0f} to "
+            f"10^{logarithms.max() / np.log(10):.0f}: discount them first"
+        )
+    return weights
+
+
+def _inverted(logarithms: Masses, invert: Callable[[ArrayLike], Masses]) -> Masses:
+    """Masses from logarithms of commonalities or implicabilities."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        masses = invert(np.exp(logarithms))
     try:
-        check_distributions("masses", rows)
+        check_distributions("masses", masses.reshape(-1, masses.shape[-1]))
     except ValueError as error:
         raise ValueError(
             f"weights must be those of a mass function, but {error}"
