@@ -58,10 +58,12 @@ def gather(
     else:
         ordered = sorted(subsets, key=lambda subset: (len(subset), subset))
         focal_sets = FocalSets(n_clusters, tuple(ordered))
-    columns = np.array([focal_sets.index(subset) for subset in subsets])
-    moves = np.zeros((len(images), len(focal_sets)))
-    moves[np.arange(len(images)), columns[inverse.reshape(-1)]] = 1.0
-    return masses @ moves, focal_sets
+    columns = [focal_sets.index(subset) for subset in subsets]
+    order = np.argsort(inverse.reshape(-1), kind="stable")
+    starts = np.searchsorted(inverse.reshape(-1)[order], np.arange(len(subsets)))
+    gathered = np.zeros((*masses.shape[:-1], len(focal_sets)))
+    gathered[..., columns] = np.add.reduceat(masses[..., order], starts, axis=-1)
+    return gathered, focal_sets
 
 
 def on_all_subsets(name: str, masses: Masses, focal_sets: FocalSets) -> Masses:
