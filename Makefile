@@ -4,7 +4,7 @@ VENV := .venv
 # Windows keeps the programs of a virtual environment elsewhere.
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: help demo test check-fast test-slow test-oldest lint types format bench images clean
+.PHONY: help demo test check-fast test-slow test-oldest fuzz lint types format bench images clean
 
 help:
 	@echo "make demo         a first look: clusters built-in data, writes report.html"
@@ -12,6 +12,7 @@ help:
 	@echo "make check-fast   lint, types, and the tests of what changed since main"
 	@echo "make test-slow    the tests that take minutes, more random examples"
 	@echo "make test-oldest  the tests with the oldest supported dependencies"
+	@echo "make fuzz         an hour of random hostile calls, files and kills"
 	@echo "make lint         the linter alone"
 	@echo "make types        the type checker alone"
 	@echo "make format       puts the code in shape"
@@ -36,6 +37,11 @@ test-oldest:
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet -e ".[test]" -c tests/oldest.txt
 	$(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
+
+# New seeds each time, printed for a replay; FUZZ_MINUTES=5 make fuzz takes five minutes.
+FUZZ_MINUTES ?= 60
+fuzz: $(VENV)/.test
+	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES) --table fuzz.md
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -71,5 +77,5 @@ $(VENV)/.test: pyproject.toml
 	touch $@ $(VENV)/.plot $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html
+	rm -rf $(VENV) $(VENV)-oldest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html fuzz.md
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -918,3 +918,51 @@ def test_matplotlib_is_not_needed(fitted, reported, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert reported(*fitted).has_chart("picture")
+
+
+def test_columns_that_were_not_compared_by_describe_the_clusters(tmp_path):
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 30)
+    X = rng.normal(6 * group, 1.0)[:, None]
+    model = ECM(2, random_state=0).fit(X)
+    kinds = np.array(["cat", "dog"], dtype=object)[group]
+    data = {"length": X[:, 0], "kind": kinds, "age": 10.0 * group + rng.random(60)}
+    first = int(model.labels_[0])
+    names = ["one", "one"]
+    names[first] = "two <b>"
+    path = tmp_path / "r.html"
+    report(
+        model,
+        X,
+        path,
+        data=data,
+        described=["kind", "age"],
+        cluster_names=names,
+        notes=["'x0' left out: no name <script>"],
+    )
+    page = path.read_text("utf-8")
+    assert page.count("what else is known of it (not compared by)") == 2
+    assert "kind cat (100" in page
+    assert "low age (" in page
+    assert f"Cluster {first}: two &lt;b&gt;" in page
+    assert "<li>&#39;x0&#39; left out: no name &lt;script&gt;</li>" in page
+    # What distinguishes the clusters is said of what they were compared by.
+    assert page.count("<dt>what distinguishes it</dt>") == 2
+    assert "Compared by 1 feature (length)" in page
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"described": ["weight"]},
+            "described must name columns of data, got 'weight'",
+        ),
+        ({"cluster_names": ["a"]}, "cluster_names must hold a name for each of 2"),
+    ],
+)
+def test_names_of_columns_and_clusters_are_checked(tmp_path, settings, message):
+    X = np.repeat([[0.0], [9.0]], 5, axis=0) + np.arange(10)[:, None] / 99
+    model = ECM(2, random_state=0).fit(X)
+    with pytest.raises(ValueError, match=message):
+        report(model, X, tmp_path / "r.html", data={"a": X[:, 0]}, **settings)

@@ -351,7 +351,12 @@ def test_an_attribute_that_is_not_declared_is_not_saved(model, tmp_path):
         ("NNEVCLUS", "n_features_in_", 5, "must be n_features|must be 2|n_dimensions"),
         ("NNEVCLUS", "weights_", [], r"weights_ must be a list of at least 1"),
         ("NNEVCLUS", "focal_sets_", FocalSets.full(2), "must be n_"),
-        ("ECM", "delta_", -1.0, r"ECM\.delta_ must be a finite number > 0, got -1.0"),
+        (
+            "ECM",
+            "delta_",
+            -1.0,
+            r"ECM\.delta_ must be a finite number > 0 and .*, got -1.0",
+        ),
         ("ECM", "beta_", 1.0, r"ECM\.beta_ must be a finite number > 1, got 1.0"),
         ("ECM", "transformer_", FocalSets.full(2), "must be a transformer"),
         ("ECM", "transformer_", PCA(1), "must be fitted"),

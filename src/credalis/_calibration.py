@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
-from credalis._checks import check_choice, check_flag, check_integer
+from credalis._checks import (
+    check_choice,
+    check_dense,
+    check_flag,
+    check_integer,
+    naming,
+)
 from credalis._coverage import (
     TARGETS,
     CoverageCalibration,
@@ -53,6 +59,9 @@ _REFIT_SHARE = 0.4
 _SIMULATED_ROWS = 1000
 _TESTED_ROWS = 500
 
+# Larger ones are not exact as floats.
+_LARGEST_LABEL = 2.0**53
+
 # Rows whose masses are computed together.
 _BLOCK_ROWS = 2**16
 
@@ -71,7 +80,12 @@ def calibration_of(
     Parameters are those of `BaseCredalClusterer.calibrate`.
     """
     _check_arguments(X, target, labels, refit, n_refits)
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    check_dense("X", X)
+    if not hasattr(X, "shape") or isinstance(X, memoryview):
+        with naming("X"):
+            X = np.asarray(X)
+    if len(X.shape) < 2:
+        raise ValueError(f"X must have rows and columns, got shape {X.shape}")
     if refit or target != "labels":
         _check_repeatable(estimator, X, target)
     rng = check_random_state(estimator.random_state)
@@ -268,7 +282,8 @@ def _known_classes(
     labels: ArrayLike, n_rows: int
 ) -> tuple[list[Any], NDArray[np.intp]]:
     """The classes as plain values, and the number of each row's, -1 if not known."""
-    values = np.asarray(labels)
+    with naming("labels"):
+        values = np.asarray(labels)
     if values.shape != (n_rows,):
         raise ValueError(
             f"labels must have shape ({n_rows},), one label for each row of X, got "
@@ -276,7 +291,10 @@ def _known_classes(
         )
     if values.dtype.kind == "O" and all(isinstance(each, str) for each in values):
         values = values.astype(str)
-    if values.dtype.kind == "f" and (values == np.round(values)).all():
+    if (
+        values.dtype.kind == "f"
+        and ((values == np.round(values)) & (np.abs(values) < _LARGEST_LABEL)).all()
+    ):
         values = values.astype(np.int64)
     if values.dtype.kind not in "iuU":
         raise ValueError(

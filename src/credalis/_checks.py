@@ -1,8 +1,10 @@
 """Checks of parameters, with uniform messages: name, expectation, value."""
 
 import math
-from collections.abc import Collection
-from numbers import Integral, Real
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +26,16 @@ _MOST_RUNS = 100_000
 
 _MOST_JOBS = 10_000
 
+# Others, such as fractions, have no arithmetic with arrays and no form in a file.
+_NUMBERS = (int, float, np.integer, np.floating)
+
+# Integers to Python and NumPy, but not to those who count.
+_NO_NUMBERS = (bool, np.bool_, np.timedelta64)
+
+
+# Sums and products of these overflow, lose their sign or are no float64.
+_NARROW = (np.int8, np.int16, np.unsignedinteger, np.float16, np.longdouble)
+
 # Characters of a value that an error message shows.
 _LONGEST_SHOWN = 200
 
@@ -33,7 +45,7 @@ def check_integer(
 ) -> int:
     """Value as an ``int`` within the bounds, or a ValueError that names it."""
     expected = "an integer" + _bounds(at_least=at_least, at_most=at_most)
-    if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, Integral) or isinstance(value, _NO_NUMBERS):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
     number = int(value)
     if (at_least is not None and number < at_least) or (
@@ -54,11 +66,11 @@ def check_number(
     """Value as a finite ``float`` within the bounds, or a ValueError that names it."""
     bounds = _bounds(above=above, at_least=at_least, at_most=at_most)
     expected = f"a finite number{bounds}"
-    if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, _NUMBERS) or isinstance(value, _NO_NUMBERS):
         raise ValueError(f"{name} must be {expected}, got {shown(value)}")
     try:
         number = float(value)
-    except OverflowError:  # an integer or a fraction beyond 1e308
+    except OverflowError:  # an integer beyond 1e308
         number = np.inf
     if (
         not np.isfinite(number)
@@ -138,6 +150,33 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
         ) from error
 
 
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Let the messages of another library's checks name the argument.
+
+    They say what is wrong with an array, but not with which one. Sums that serve to
+    look for entries that are not finite may overflow, which means nothing.
+    """
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except (TypeError, ValueError, OverflowError) as error:
+        message = str(error)
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message):
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} is not valid: {message}") from error
+
+
+def check_dense(name: str, value: object) -> None:
+    """Refuse a sparse matrix, of which some have no rows to take."""
+    # Those of SciPy, without importing it.
+    if hasattr(value, "tocsr"):
+        raise TypeError(
+            f"{name} must be dense, got sparse data: use '.toarray()' to convert it"
+        )
+
+
 def check_finite(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
     """The same matrix, or a ValueError that says where it is not finite."""
     if not np.isfinite(array).all():
@@ -149,12 +188,25 @@ def check_finite(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
     return array
 
 
+def check_moderate(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same numbers of any shape, finite and with products that are, too."""
+    with np.errstate(invalid="ignore"):
+        largest = max(array.max(initial=0.0), -array.min(initial=0.0))
+    if not largest <= _LARGEST_FACTOR or np.isnan(array.min(initial=0.0)):
+        raise ValueError(
+            f"{name} must be finite and between -{_LARGEST_FACTOR:g} and "
+            f"{_LARGEST_FACTOR:g}, got NaN or other numbers"
+        )
+    return array
+
+
 def check_spread(name: str, array: NDArray[np.float64]) -> None:
-    """Refuse rows whose squared distances, or sums of them, are no float64 numbers."""
+    """Refuse rows whose squares or squared distances are no float64 numbers."""
     with np.errstate(over="ignore"):
         widest = np.ptp(array, axis=0).max()
         square = np.square(widest)
-        is_infinite = not np.isfinite(array.size * square)
+        largest = np.square(max(-array.min(), array.max()))
+        is_infinite = not np.isfinite(array.size * max(square, largest))
     if is_infinite or (widest > 0 and square < np.finfo(np.float64).tiny):
         raise ValueError(
             f"{name} must have distances that can be squared, got values from "
@@ -188,7 +240,7 @@ def check_seed(name: str, value: object) -> None:
     """Refuse what scikit-learn takes no random numbers from, by name."""
     if value is None or value is np.random:
         return
-    if isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)):
+    if isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS):
         check_integer(name, value, at_least=0, at_most=_LARGEST_SEED)
     elif not isinstance(value, np.random.RandomState):
         raise ValueError(
@@ -208,6 +260,16 @@ def check_n_jobs(value: object) -> None:
             "n_jobs must be None, a number of jobs, or below 0 to count from the "
             "number of processors, got 0"
         )
+
+
+def check_widths(parameters: Mapping[str, object]) -> None:
+    """Refuse parameters that are stored as they come and cannot be calculated with."""
+    for name, value in parameters.items():
+        if isinstance(value, _NARROW):
+            raise ValueError(
+                f"{name} must be an int, a float or a number of NumPy with a sign and "
+                f"32 or 64 bits, got {shown(value)}"
+            )
 
 
 def check_flag(name: str, value: object) -> bool:
@@ -248,6 +310,15 @@ def _bounds(
         if bound is not None
     ]
     return " " + " and ".join(parts) if parts else ""
+
+
+def try_metric(metric: object, X: NDArray[np.float64]) -> None:
+    """Refuse what is no metric: no name, and no function of two rows of X."""
+    if callable(metric):
+        with naming("metric"):
+            check_number("metric(X[0], X[1])", metric(X[0], X[1]))
+    elif not isinstance(metric, str):
+        raise ValueError(f"metric must be a name or a function, got {shown(metric)}")
 
 
 def check_lengths(lengths: NDArray[np.float64], metric: object) -> None:

@@ -5,7 +5,16 @@ These names stand apart from what uses them, so that help can list them at once.
 
 # How columns are scaled, and what is done about missing values.
 SCALINGS = ("standard", "robust", "none")
-MISSING = ("error", "drop", "impute")
+MISSING = ("error", "drop", "impute", "pairwise")
+
+# What becomes of dates: one number, or parts of it.
+DATE_PARTS = {
+    "days": "days since 1970-01-01",
+    "year": "years",
+    "month": "months 1 to 12",
+    "weekday": "days of the week, 0 is Monday",
+    "hour": "hours 0 to 23",
+}
 
 # What is written about each row.
 FIELDS = ("label", "set", "outlier", "ambiguous", "doubt", "plausibilities", "masses")

@@ -20,6 +20,16 @@ except ImportError:  # on Windows
 STDOUT = "-"
 
 
+def checked_path(path: str | os.PathLike[str], name: str = "path") -> str:
+    """A path as text, or a ValueError that names the argument."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise ValueError(f"{name} must be a text or a path, got {type(path).__name__}")
+    text = os.fsdecode(path)
+    if "\0" in text:
+        raise ValueError(f"{name} must have no NUL character, got {text!r}")
+    return text
+
+
 @contextmanager
 def naming_errors(name: str) -> Iterator[None]:
     """Errors of the system that do not say which file they are about name it.

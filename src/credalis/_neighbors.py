@@ -29,14 +29,18 @@ _MAX_SURE_FEATURES = 5
 _LARGEST_SHARE = 0.5
 _N_PROBED = 16
 # These need parameters that depend on all the data.
-_PARAMETRIC = {"mahalanobis", "seuclidean"}
+PARAMETRIC = {"mahalanobis", "seuclidean"}
 _BLOCK_ENTRIES = 2**22
 
 
-def check_metric(metric: Any) -> None:
-    """Refuse what is neither callable nor a metric that needs no parameters."""
+def check_metric(metric: Any, *others: str) -> None:
+    """Refuse what is neither callable nor a metric that needs no parameters.
+
+    ``others`` are further names that the caller knows what to do about.
+    """
     if not callable(metric):
-        check_choice("metric", metric, sorted({*VALID_METRICS["brute"]} - _PARAMETRIC))
+        known = {*VALID_METRICS["brute"], *others} - PARAMETRIC
+        check_choice("metric", metric, sorted(known))
 
 
 def batches(n_rows: int, n_columns: int) -> Iterator[Indices]:
@@ -76,6 +80,8 @@ class NeighborSearch:
         self._search: NearestNeighbors | None = None
         self._is_rough = False
         self._max_tree_features = max_tree_features
+        # A metric with blocks of its own, such as Gower's, is no function of pairs.
+        self._blocks = getattr(metric, "between", None)
 
     def query(self, points: Array, n_neighbors: int) -> tuple[Indices, Array]:
         """Row numbers and distances (n_points, n_neighbors), nearest first.
@@ -83,6 +89,8 @@ class NeighborSearch:
         With precomputed dissimilarities, the points are their dissimilarities to all
         objects.
         """
+        if self._blocks is not None:
+            return self._query_blocks(points, n_neighbors)
         if self._X is None or self._metric == "precomputed":
             return _smallest(points, n_neighbors)
         if self._search is None:
@@ -93,6 +101,7 @@ class NeighborSearch:
         with np.errstate(over="ignore", invalid="ignore"):
             lengths, found = self._search.kneighbors(centered, n_neighbors)
             if self._is_rough:
+                assert self._X is not None
                 squares = sum(
                     (point[:, None] - x[found]) ** 2
                     for point, x in zip(points.T, self._X.T, strict=True)
@@ -114,6 +123,18 @@ class NeighborSearch:
         self._origin = X.mean(axis=0) if self._is_rough else 0.0
         search = NearestNeighbors(metric=self._metric, algorithm=algorithm)
         return search.fit(X - self._origin if self._is_rough else X)
+
+    def _query_blocks(self, points: Array, n_neighbors: int) -> tuple[Indices, Array]:
+        """All objects compared, some points at a time."""
+        assert self._blocks is not None
+        assert self._X is not None
+        found = np.empty((len(points), n_neighbors), dtype=np.intp)
+        lengths = np.empty((len(points), n_neighbors))
+        for rows in batches(len(points), len(self._X)):
+            # A copy, lest equal arrays count as the same objects.
+            block = self._blocks(points[rows], self._X)
+            found[rows], lengths[rows] = _smallest(block, n_neighbors)
+        return found, lengths
 
 
 def _visits_most(X: Array, n_neighbors: int) -> bool:

@@ -22,10 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
+from credalis._checks import check_lengths
 from credalis._neighbors import METRIC_NAMES, NeighborSearch
 from credalis.belief import FocalSets
+from credalis.dissimilarity import Gower
 
 Array = NDArray[np.float64]
+
+# What distances in a file can be taken with.
+METRIC = _archive.OneOf(_archive.Instance(Gower), _archive.Choice(*METRIC_NAMES))
 
 # Reference objects that a model keeps.
 MAX_REFERENCES = 2000
@@ -122,7 +127,8 @@ class Calibration:
     def tail(self, scores: Array) -> Array:
         """Probability of so large a score under a logistic law of these quartiles."""
         # The quartiles of the standard logistic distribution are ± log 3.
-        z = np.log(3.0) * (scores - self.center) / self.spread
+        with np.errstate(over="ignore"):
+            z = np.log(3.0) * (scores - self.center) / self.spread
         return np.exp(-np.logaddexp(0.0, z))
 
     def p_values(self, scores: Array) -> Array:
@@ -180,7 +186,7 @@ class NeighborNovelty:
             "columns": _archive.OneOf(
                 _archive.Nothing(), _archive.Array("i", (None,), at_least=0)
             ),
-            "metric": _archive.Choice(*METRIC_NAMES),
+            "metric": METRIC,
             "n_neighbors": _archive.Integer(at_least=1),
             "floor": _archive.Number(above=0),
             "calibration": _archive.Instance(Calibration),
@@ -220,6 +226,7 @@ class NeighborNovelty:
             calibration=Calibration(0.0, 1.0, np.zeros(1)),
         )
         lengths = bare._lengths(values[chosen])
+        check_lengths(lengths, metric)
         floor = _resolution(lengths)
         scores = _log_mean(lengths, floor)
         calibration = Calibration.of(scores, least_spread=_LEAST_SPREAD)
@@ -259,6 +266,8 @@ class NeighborNovelty:
         """Distances to the nearest references, a single equal one left out."""
         values = X if self.columns is None else X[:, self.columns]
         lengths = self._search.query(values, self.n_neighbors + 1)[1]
+        # Some metrics have no distances for rows at the end of the numbers.
+        lengths = np.where(np.isnan(lengths), np.inf, lengths)
         is_copy = lengths[:, :1] == 0
         return np.where(is_copy, lengths[:, 1:], lengths[:, :-1])
 

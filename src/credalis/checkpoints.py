@@ -9,7 +9,7 @@ import numpy as np
 
 from credalis import _archive
 from credalis._checks import check_number
-from credalis._files import check_writable
+from credalis._files import check_writable, checked_path
 
 __all__ = ["Checkpoint"]
 
@@ -35,7 +35,7 @@ class Checkpoint:
     def __init__(
         self, path: str | os.PathLike[str], seconds: float = _DEFAULT_SECONDS
     ) -> None:
-        self.path = os.fspath(path)
+        self.path = checked_path(path)
         self.seconds = check_number("seconds", seconds, at_least=0)
         self._identity: dict[str, Any] = {}
         self._defaults: dict[str, str] = {}

@@ -13,17 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_array
 
-from credalis._checks import check_choice, check_integer, check_lengths, check_number
+from credalis._checks import (
+    check_choice,
+    check_integer,
+    check_lengths,
+    check_number,
+    naming,
+    try_metric,
+)
 from credalis._neighbors import (
     EUCLIDEAN,
     batches,
     check_metric,
     nearest_neighbors,
 )
-from credalis.dissimilarity import check_dissimilarities
+from credalis.dissimilarity import Gower, check_dissimilarities, dissimilarities_between
 
 __all__ = ["DeltaBel", "delta_bel"]
 
@@ -167,7 +173,7 @@ def delta_bel(
     *,
     n_neighbors: int | str = "auto",
     quantile: float | None = 0.9,
-    metric: str | Callable = "euclidean",
+    metric: str | Callable | Gower = "euclidean",
     symmetrize: bool = False,
 ) -> DeltaBel:
     """The δ-Bel graph of a table of objects or of a dissimilarity matrix.
@@ -198,9 +204,9 @@ def delta_bel(
     quantile : float in [0, 1] or None, default=0.9
         Quantile of the distances that sets γ; None: γ = 1, which depends on the unit of
         the distances.
-    metric : str or callable, default="euclidean"
-        A metric of scikit-learn's NearestNeighbors that needs no parameters, or
-        "precomputed".
+    metric : str, callable or Gower, default="euclidean"
+        A metric of scikit-learn's NearestNeighbors that needs no parameters, "gower",
+        or "precomputed".
     symmetrize : bool, default=False
         Whether to replace asymmetric precomputed dissimilarities by the mean of both,
         instead of refusing them.
@@ -236,11 +242,18 @@ def delta_bel(
     """
     if quantile is not None:
         quantile = check_number("quantile", quantile, at_least=0, at_most=1)
-    check_metric(metric)
+    check_metric(metric, "gower")
     if metric == "precomputed":
         objects = check_dissimilarities(X, symmetrize=symmetrize)
     else:
-        objects = check_array(X, dtype=np.float64, ensure_min_samples=2, input_name="X")
+        with naming("X"):
+            objects = check_array(
+                X, dtype=np.float64, ensure_min_samples=2, input_name="X"
+            )
+        if not isinstance(metric, Gower):
+            try_metric(metric, objects)
+    if isinstance(metric, str) and metric == "gower":
+        metric = Gower.of_numbers(objects)
     n_neighbors = _checked_n_neighbors(n_neighbors, len(objects))
     neighbors, lengths = nearest_neighbors(objects, metric, n_neighbors)
     belief = _center_belief(neighbors, lengths, quantile)
@@ -297,7 +310,7 @@ def _distances(X: Array, metric: Any, rows: Indices, columns: Indices) -> Array:
     if metric in EUCLIDEAN:
         block = cdist(X[rows], X[columns])
     else:
-        block = pairwise_distances(X[rows], X[columns], metric=metric)
+        block = dissimilarities_between(X[rows], X[columns], metric)
     check_lengths(block, metric)
     return block
 

@@ -174,6 +174,9 @@ VACUOUS = np.eye(8)[7]
             lambda: cautious(VACUOUS, FULL, [0, 0, 0, 1.0], FocalSets.full(2)),
             "second_focal_sets must be about the same",
         ),
+        (lambda: cautious(VACUOUS, FULL, VACUOUS, 3), "second_focal_sets must be"),
+        (lambda: cautious([VACUOUS] * 2, FULL, [VACUOUS] * 3), "second must have as"),
+        (lambda: conjunctive_weights(VACUOUS, None), "focal_sets must be"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -154,7 +154,7 @@ VACUOUS = [0, 0, 0, 0, 0, 0, 0, 1.0]
         (lambda: contextual_discount(VACUOUS, FULL, [0.1]), "rates must have shape"),
         (
             lambda: contextual_discount(VACUOUS, FULL, [0.1], [(7,)]),
-            "contexts: a subset must",
+            "contexts: .*a subset must",
         ),
         (
             lambda: contextual_discount(
@@ -163,7 +163,7 @@ VACUOUS = [0, 0, 0, 0, 0, 0, 0, 1.0]
             "contexts must not lead to more than 16384",
         ),
         (lambda: condition(VACUOUS, FULL, []), "subset must hold at least one"),
-        (lambda: condition(VACUOUS, FULL, [5]), "subset: a subset must"),
+        (lambda: condition(VACUOUS, FULL, [5]), "subset: .*a subset must"),
         (lambda: condition([0, 1, 0, 0, 0, 0, 0, 0], FULL, [1]), "must be plausible"),
         (lambda: condition(VACUOUS, FULL, [1], normalize="no"), "normalize must be"),
         (lambda: decondition(VACUOUS, FULL, [1]), "masses must be on subsets of"),

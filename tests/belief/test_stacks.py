@@ -222,6 +222,7 @@ def test_one_source_and_shapes(rule):
     found, sets = combine([masses], FULL, rule)
     assert found.shape == (2, 3, 8)
     assert sets == FULL
+    assert combine([masses[:0]] * 2, FULL, rule)[0].shape == (0, 3, 8)
     both, _ = combine([masses, masses[0, 0]], FULL, rule)
     assert both.shape == (2, 3, 8)
     np.testing.assert_allclose(both[1, 2], both[0, 0])
@@ -248,6 +249,10 @@ DEBT = [0, 0, 0, 0.3, 0, 0, 0.5, 0.2]
             "sources must have leading axes",
         ),
         (lambda: combine([np.eye(8)[1], np.eye(8)[2]], FULL), "total conflict"),
+        (
+            lambda: combine([VACUOUS, np.eye(8)[1]], FULL, "cautious"),
+            r"sources\[1\]: masses must have mass on Ω",
+        ),
         (lambda: combine([DEBT], FULL, "lns"), "sources must be separable"),
         (
             lambda: combine(np.full((7, 8), 0.125), FULL, "pcr6"),

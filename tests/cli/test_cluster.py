@@ -201,7 +201,8 @@ class TestAnswers:
         assert path == "report.html"
         assert X.shape == (60, 2)
         assert about["ids"] == [f"f{i:03d}" for i in range(60)]
-        assert list(about["data"]) == ["height", "width"]
+        assert list(about["data"]) == ["height", "width", "colour", "kind"]
+        assert about["described"] == ("colour", "kind")
         assert about["data"]["height"].max() > 20
         assert about["command"] == (
             "credalis cluster flowers.csv -c 2 -m ECM --report report.html --exclude "
@@ -220,16 +221,42 @@ class TestMissingValues:
         )
         return ("cluster", "gaps.csv", "-c", "2", "-m", "ECM", "--id", "id")
 
-    def test_the_default_is_an_error_with_a_count(self, run, gappy, files):
-        error = run(*gappy, "--na", "?", "-o", "m.csv").error
+    def test_strict_is_an_error_with_a_count(self, run, gappy, files):
+        error = run(*gappy, "--strict", "--na", "?", "-o", "m.csv").error
         assert "missing values in 3 of 23 rows ('a' 2, 'b' 1)" in error
         assert "--missing drop" in error
         assert files() == ["gaps.csv"]
 
     def test_a_sign_for_missing_is_recognised(self, run, gappy):
-        error = run(*gappy).error
+        error = run(*gappy, "--strict").error
         assert "column 'b': most cells are numbers, but not '?'" in error
         assert "--na '?'" in error
+        result = run(*gappy)
+        assert result.code == 0
+        assert "'?' in 'b' stands for a missing value" in result.err
+
+    def test_a_method_that_needs_every_cell_gets_medians(self, run, gappy):
+        result = run(*gappy, "-o", "m.csv", "--json")
+        assert (
+            "ECM needs every cell: medians stand in for missing numbers, no category "
+            "for missing words: 'a' 2, 'b' 1" in result.err
+        )
+        assert None not in memberships("m.csv")["label"]
+        assert len(json.loads(result.out)["decisions"]) == 3
+
+    def test_other_methods_leave_cells_out_of_pairs(self, run, gappy):
+        result = run(*gappy[:-4], "-m", "EVCLUS", "--id", "id", "-o", "m.csv")
+        assert result.code == 0
+        assert (
+            "missing cells leave a column out of a pair of rows: 'a' 2, 'b' 1"
+            in result.err
+        )
+        assert "rows are compared by Gower's dissimilarity" in result.err
+        table = memberships("m.csv")
+        assert None not in table["label"]
+        # The first column alone decides, where it is known.
+        assert len(set(table["label"][:20:2])) == 1
+        assert table["label"][0] != table["label"][1]
 
     def test_dropped_rows_are_empty_in_the_output(self, run, gappy):
         options = ("--na", "?", "--missing", "drop", "-o", "m.csv", "--json")
@@ -248,8 +275,10 @@ class TestMissingValues:
 
     def test_a_column_without_values(self, run, tmp_path):
         (tmp_path / "t.csv").write_text("a,b\n1,\n2,\n3,\n")
-        error = run("cluster", "t.csv", "-c", "2", "--missing", "drop").error
+        command = ("cluster", "t.csv", "-c", "2", "-m", "ECM", "--missing", "drop")
+        error = run(*command, "--strict").error
         assert "no value at all in 'b': leave that out with --exclude b" in error
+        assert "'b' left out: no value at all" in run(*command, "--columns", "a,b").err
 
 
 class TestSideInformation:
@@ -265,9 +294,13 @@ class TestSideInformation:
         assert result.code == 0, result.err
         assert "labels become clusters: small is 0, tall is 1" in result.err
         assert "cannot.csv: the first line is taken as a header" in result.err
-        label = memberships("m.csv")["label"]
-        assert label[0] == 1
-        assert label[1] == 0
+        assert "clusters by their labels: 0 is small, 1 is tall" in result.out
+        table = memberships("m.csv")
+        assert {"pl {small}", "pl {tall}", "m {small,tall}"} <= table.keys()
+        assert set(table["set"]) <= {"{small}", "{tall}", "{small,tall}", "∅"}
+        label = table["label"]
+        assert label[0] == "tall"
+        assert label[1] == "small"
 
     def test_rows_without_identifiers_are_numbered_from_zero(self, run, csv, tmp_path):
         (tmp_path / "must.csv").write_text("0,2\n0,60\n")
@@ -364,7 +397,15 @@ class TestWrongUse:
         ("options", "message"),
         [
             (["--columns", "heigt"], "no column 'heigt'; did you mean 'height'?"),
-            (["--exclude", "kind,colour"], "columns of text: 'id'; leave them out"),
+            (
+                ["--exclude", "kind,colour", "--strict"],
+                "columns of text: 'id'; leave them out",
+            ),
+            (["--cyclic", "height"], "--cyclic must name a column and its period"),
+            (["--order", "colour=red"], "--order must name a column and its categ"),
+            (["--cyclic", "colour=4"], "--cyclic must be about columns that count"),
+            (["--dates", "minute"], "--dates must be one of"),
+            (["--sheet", "a"], "flowers.csv is no workbook: leave out --sheet"),
             (["--id", "name"], "flowers.csv has no column 'name'; its columns are"),
             (["--param", "alpha"], "--param must be key=value, got 'alpha'"),
             (["--param", "gamma=1"], "ECM has no parameter 'gamma'; it has"),
@@ -392,13 +433,13 @@ class TestWrongUse:
             ("t.csv", b"", "t.csv is empty"),
             ("t.csv", b"a,b\n", "t.csv has a header but no rows"),
             ("t.csv", b"a,b\n1,2\n3\n", "t.csv, line 3: 2 cells expected"),
-            ("t.csv", b"a,b\n1,\xe9\n", "--encoding latin-1"),
+            ("t.csv", b"a,b\n1,\x81\n", "--encoding latin-1"),
             (
                 "t.csv",
                 b"a,b\n1,inf\n2,3\n",
                 "column 'b', row 0: numbers must be finite",
             ),
-            ("t.csv", b"d,b\n2020-01-01,1\n2021-01-01,2\n", "neither numbers nor text"),
+            ("t.csv", b"k,l\nx,1\nx,1\nx,1\n", "no column left to cluster by: 'l', "),
             ("t.csv", b"a,b\n1,2\n", "minimum of 2 is required"),
             ("t.csv", b"a,b\n1,2\n1,2\n", "number of distinct rows"),
             ("t.xlsx", b"PK\x03\x04 no workbook", "t.xlsx cannot be read"),
@@ -412,7 +453,7 @@ class TestWrongUse:
                 "ragged",
                 "latin-1",
                 "infinite",
-                "date",
+                "constant",
             ),
             *("one row", "copies", "zip", "parquet"),
         ],
@@ -432,19 +473,25 @@ class TestWrongUse:
         rows = "".join(f"{i % 2 * 9},{i};1,{i}\n" for i in range(10, 40))
         (tmp_path / "t.csv").write_bytes(f"Größe;Länge\n{rows}".encode("latin-1"))
         options = ("cluster", "t.csv", "-c", "2", "-m", "ECM")
-        assert "--encoding latin-1" in run(*options).error
-        assert "'Größe', 'Länge'" in run(*options, "--encoding", "latin-1").err
+        assert "--encoding names another" in run(*options, "--strict").error
+        result = run(*options)
+        assert "not UTF-8, read as cp1252: line 1 then says 'Größe;Länge'" in result.err
+        assert "'Größe', 'Länge'" in result.err
+        assert "cp1252" not in run(*options, "--encoding", "latin-1").err
 
     def test_odd_columns_are_pointed_out(self, run, tmp_path):
         rows = "".join(f"{i},{i % 2 * 9 + i / 99},7\n" for i in range(30))
         (tmp_path / "t.csv").write_text(f"n,a,k\n{rows}")
-        result = run("cluster", "t.csv", "-c", "2", "-m", "ECM", "-q")
+        result = run("cluster", "t.csv", "-c", "2", "-m", "ECM", "-q", "--strict")
         assert result.code == 0
         assert "all values of 'k' are equal" in result.err
         assert (
             "column 'n' numbers the rows; if it identifies them, use --id n"
             in result.err
         )
+        result = run("cluster", "t.csv", "-c", "2", "-m", "ECM")
+        assert "'n' left out: numbers the rows (--id n keeps it" in result.err
+        assert "'k' left out: one value everywhere" in result.err
 
     def test_warnings_of_the_method_are_lines(self, run, csv):
         result = run("cluster", csv, "-c", "2", *GOOD, "--param", "max_iter=1")

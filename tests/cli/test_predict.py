@@ -70,9 +70,11 @@ def test_a_network_without_detector_says_so(run, csv):
 def test_missing_values_are_treated_as_in_the_fit_or_as_told(run, model):
     new = b"height,width\n10,2\n,2\n"
     command = ("predict", model, "-", "--json")
-    result = run(*command, stdin=new)
+    result = run(*command, "--missing", "error", stdin=new)
     assert result.code == 1
     assert "standard input, row 1: there is a missing value" in result.error
+    result = run(*command, stdin=new)
+    assert "1 cell is missing, the medians of the fit stand in" in result.err
     assert json.loads(run(*command, "--missing", "drop", stdin=new).out)["dropped"] == 1
     imputed = run(*command, "--missing", "impute", stdin=new)
     assert json.loads(imputed.out)["dropped"] == 0
@@ -244,3 +246,27 @@ def test_rows_that_a_file_holds_are_told(run, csv):
     text = run("info", "m").out
     assert "rows kept     60 of the training data, for novelty" in text
     assert "rows kept     60 of the training data, for the masses of new rows" in text
+
+
+def test_labels_by_name_come_back_by_name(run, csv, tmp_path):
+    (tmp_path / "labels.csv").write_text("id,kind\nf000,tall\nf001,small\n")
+    options = (
+        "-c",
+        "2",
+        "--id",
+        "id",
+        "--exclude",
+        "colour,kind",
+        "--report",
+        "r.html",
+    )
+    command = ("cluster", csv, *options, "--labels", "labels.csv")
+    assert run(*command, "--model", "named.credalis", "-o", "m.csv").code == 0
+    result = run("predict", "named.credalis", csv, "-o", "p.csv")
+    assert "clusters by their labels: 0 is small, 1 is tall" in result.out
+    first, second = (open_table(name).read().to_pydict() for name in ("m.csv", "p.csv"))
+    assert set(second["label"]) == {"small", "tall"}
+    assert second["label"] == first["label"]
+    assert "m {small}" in second
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "Cluster 0: small" in page

@@ -118,6 +118,47 @@ def test_novelty_in_double_precision(parameters, X, rng, tmp_path):
     assert 0 < flagged.mean() < 1
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("empty_set", ["stress", "novelty"])
+@pytest.mark.parametrize("novelty_link", ["reference", "paper"])
+def test_labels_beside_a_large_mass_on_the_empty_set(
+    novelty_link, empty_set, dtype, X, rng, tmp_path
+):
+    model = NNEVCLUS(
+        4,
+        novelty_detector="ocsvm",
+        novelty_link=novelty_link,
+        empty_set=empty_set,
+        n_init=1,
+        max_iter=30,
+        random_state=0,
+    ).fit(X)
+    lengths = 10.0 ** rng.uniform(0, 30, size=(500, 1))
+    rows = np.concatenate([lengths, np.full((500, 1), 10.0)]) * rng.normal(
+        size=(1000, 2)
+    )
+    # Rows that the type holds, so that both see the same.
+    rows = rows.astype(dtype).astype(np.float64)
+    partition = model.predict_partition(rows)
+    if novelty_link == "paper" and empty_set == "stress":
+        assert partition.plausibility.max(axis=1).min() < np.finfo(np.float32).tiny
+    path = str(tmp_path / "model.onnx")
+    model.to_onnx(path, dtype=dtype)
+    found = run(path, rows, dtype)["label"]
+    np.testing.assert_array_equal(found, partition.labels)
+    assert len(np.unique(found)) == 4
+
+
+def test_labels_of_objects_with_nothing_but_the_empty_set(X, tmp_path):
+    model = NNEVCLUS(4, empty_set="stress", n_init=1, max_iter=5, random_state=0).fit(X)
+    # The output of ∅ is larger than the others by more than masses can tell.
+    model.weights_[-1][0, 0] += 2000.0
+    path = str(tmp_path / "model.onnx")
+    for dtype in ("float32", "float64"):
+        model.to_onnx(path, dtype=dtype)
+        np.testing.assert_array_equal(run(path, X, dtype)["label"], model.predict(X))
+
+
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.UnitsWarning")
 @pytest.mark.parametrize(
     "make",

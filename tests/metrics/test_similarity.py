@@ -207,7 +207,7 @@ def test_all_pairs_are_drawn_equally_often(seed):
         ({"n_pairs": 0}, "n_pairs must be an integer >= 1, got 0"),
         ({"n_pairs": 10.5}, "n_pairs must be an integer >= 1, got 10.5"),
         ({"max_bytes": 0}, "max_bytes must be an integer >= 1, got 0"),
-        ({"max_exact": 0, "random_state": "x"}, "'x' cannot be used to seed"),
+        ({"max_exact": 0, "random_state": "x"}, "random_state must be"),
     ],
 )
 def test_wrong_options_are_named(options, message):

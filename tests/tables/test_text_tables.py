@@ -89,8 +89,8 @@ def test_identifiers_are_not_parsed(read):
         (b"\n  \n", "table.csv is empty"),
         (b"a,b\n1,2\n3\n", r"line 3: 2 cells expected.* got 1; .*separated by ','"),
         (b"a,a\n1,2\n", "two columns called 'a'"),
-        ("é,b\n1,2\n".encode("latin-1"), r"byte 0xe9 in line 1\).*--encoding latin-1"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(99), "is an HDF5 file; CSV, TSV, Parquet"),
+        (b"\x81\xe9,b\n1,2\n", r"byte 0x81 in line 1\).*--encoding latin-1"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(99), "is an HDF5 file; CSV, TSV, Excel"),
         (bytes(100), "not a table of text"),
         (gzip.compress(b"a,b\n" + b"1,2\n" * 999)[:-9], "damaged or cut short"),
     ],
@@ -145,3 +145,23 @@ class TestLongFiles:
             last = values[-1]
         assert sum(sizes) == 200_000
         assert max(sizes) <= 30_000
+
+
+def test_text_of_windows_is_read_and_told(tmp_path):
+    (tmp_path / "t.csv").write_bytes("café,b\n1,2\n".encode("cp1252"))
+    table = open_table(tmp_path / "t.csv")
+    assert table.columns == ("café", "b")
+    assert table.notes == [
+        "not UTF-8, read as cp1252: line 1 then says 'café,b' (--encoding names "
+        "another)"
+    ]
+    assert not open_table(tmp_path / "t.csv", encoding="cp1252").notes
+
+
+def test_columns_without_a_name_are_known(tmp_path):
+    (tmp_path / "t.csv").write_text(",a\n0,5\n1,7\n")
+    table = open_table(tmp_path / "t.csv")
+    assert table.columns == ("x0", "a")
+    assert table.unnamed == ("x0",)
+    (tmp_path / "t.csv").write_text("1,2\n3,4\n")
+    assert open_table(tmp_path / "t.csv").unnamed == ()

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from credalis._files import atomic_write, naming_errors
+from credalis._files import atomic_write, checked_path, naming_errors
 
 _SIGNATURE = b"credalis hmac-sha256:"
 _DIGEST = b" sha256:"
@@ -47,7 +47,8 @@ def write(
 ) -> None:
     """Write arrays with their digest, and a signature if there is a key."""
     secret = checked_key(key)
-    with naming_errors(os.fspath(path)), atomic_write(path) as stream:
+    path = checked_path(path)
+    with naming_errors(path), atomic_write(path) as stream:
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
             for name, values in arrays.items():
                 # Without the date of today: equal models are equal files.

@@ -17,6 +17,7 @@ import numpy as np
 from credalis._archive import _container
 from credalis._archive._schema import Rule
 from credalis._checks import check_integer, shown
+from credalis._files import checked_path
 
 FORMAT_VERSION = 2
 _HEADER = "credalis"
@@ -147,7 +148,7 @@ def read(
     path: str | os.PathLike[str], *, key: Key = None
 ) -> tuple[SavedState, dict[str, np.ndarray]]:
     """Header and arrays of a file, checked for damage, format and version."""
-    name = os.fspath(path)
+    name = path = checked_path(path)
     _container.checked_key(key)
     # Opened here, so that a file that is missing or forbidden says so.
     with open(path, "rb") as stream:

@@ -13,7 +13,14 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_consistent_length, get_tags
 
-from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
+from credalis._checks import (
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    check_seed,
+    naming,
+    shown,
+)
 from credalis._compare._recommendation import (
     Evidence,
     agreements,
@@ -360,10 +367,12 @@ def _named(methods: Any) -> dict[str, Any]:
         if isinstance(methods, str) or not isinstance(methods, Iterable):
             raise ValueError(
                 "methods must be a list of names or estimators, or a dictionary of "
-                f"estimators, got {methods!r}"
+                f"estimators, got {shown(methods)}"
             )
         named = {}
-        for method in methods:
+        with naming("methods"):
+            listed = list(methods)
+        for method in listed:
             name = type(method).__name__
             if isinstance(method, str):
                 name = check_choice("methods", method, known)
@@ -386,7 +395,7 @@ def _check_classes(X: ArrayLike, y: ArrayLike) -> None:
     class_codes("y", y)
     try:
         check_consistent_length(X, y)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"y must have one class for each row of X: {error}") from error
 
 

@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
+from credalis._checks import naming, shown
+from credalis.partition import CredalPartition
+
 
 def fitted(estimator: Any, attribute: str) -> Any:
     """A fitted attribute, or a NotFittedError (a ValueError) that names it."""
@@ -20,9 +23,19 @@ def fitted(estimator: Any, attribute: str) -> Any:
     return value
 
 
-def check_features(X: ArrayLike, n_samples: int | None = None) -> NDArray[np.float64]:
+def check_partition(value: Any) -> Any:
+    """A credal partition, or a ValueError that names it."""
+    if not isinstance(value, CredalPartition):
+        raise ValueError(f"partition must be a CredalPartition, got {shown(value)}")
+    return value
+
+
+def check_features(
+    X: ArrayLike, n_samples: int | None = None, *, name: str = "X"
+) -> NDArray[np.float64]:
     """X as a finite float64 matrix with one row for each object."""
-    array = check_array(X, dtype=np.float64, input_name="X")
+    with naming(name):
+        array = check_array(X, dtype=np.float64, input_name=name)
     if n_samples is not None and len(array) != n_samples:
         raise ValueError(
             f"X must have one row for each of the {n_samples} objects of the "
@@ -46,7 +59,7 @@ def check_feature_names(
 
 def check_names(name: str, names: Sequence[str], count: int, what: str) -> list[str]:
     """As many names as there are things to name, as text."""
-    if isinstance(names, str) or len(names) != count:
+    if isinstance(names, str) or np.ndim(names) == 0 or len(names) != count:
         raise ValueError(
             f"{name} must hold one name for each of the {count} {what}, got "
             f"{names!r:.80}"

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRED_DISTANCES, paired_distances
 from sklearn.utils import check_random_state, gen_batches
 
-from credalis._checks import check_integer, check_numbers
+from credalis._checks import check_integer, check_numbers, check_seed
 from credalis._drawing.inputs import check_features, fitted
 from credalis.belief import conflict
-from credalis.dissimilarity import check_dissimilarities
+from credalis.dissimilarity import Gower, check_dissimilarities, dissimilarities_between
 from credalis.partition import CredalPartition
 
 Array = NDArray[np.float64]
@@ -39,6 +38,7 @@ def choose_pairs(n_samples: int, n_pairs: int, random_state: Any) -> Indices:
     if n_all <= n_pairs:
         return np.arange(n_all)
     # Generator.choice, unlike that of RandomState, does not list all pairs.
+    check_seed("random_state", random_state)
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     generator = np.random.default_rng(seed)
     return np.sort(generator.choice(n_all, n_pairs, replace=False, shuffle=False))
@@ -109,11 +109,15 @@ def dissimilarity_space(
     if hasattr(metric, "transform"):
         transformer = fitted(estimator, "transformer_")
         return np.asarray(transformer.transform(points), dtype=np.float64), "euclidean"
+    if isinstance(metric, str) and metric == "gower":
+        return points, fitted(estimator, "metric_")
     return points, metric
 
 
 def paired_dissimilarities(points: Array, metric: Any, pairs: Indices) -> Array:
     """Dissimilarity of each pair (n_pairs, 2) of points, in batches."""
+    if isinstance(metric, Gower):
+        return metric.pairs(points[pairs[:, 0]], points[pairs[:, 1]])
     values = np.empty(len(pairs))
     if callable(metric) or metric in PAIRED_DISTANCES:
         for batch in _batches(len(pairs), points.shape[1]):
@@ -126,7 +130,7 @@ def paired_dissimilarities(points: Array, metric: Any, pairs: Indices) -> Array:
         objects, np.split(np.arange(len(pairs)), starts[1:]), strict=True
     ):
         partners = points[pairs[group, 1]]
-        values[group] = pairwise_distances(points[[i]], partners, metric=metric)[0]
+        values[group] = dissimilarities_between(points[[i]], partners, metric)[0]
     return values
 
 

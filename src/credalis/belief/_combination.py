@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis.belief._focal_sets import FocalSets
+from credalis.belief._focal_sets import FocalSets, check_focal_sets
 from credalis.belief._mobius import (
     commonality_to_masses,
     implicability_to_masses,
@@ -16,7 +16,10 @@ from credalis.belief._mobius import (
 from credalis.belief._transforms import (
     EMPTY_TOLERANCE,
     Masses,
+    check_both,
+    check_broadcast,
     check_masses,
+    check_rows,
     dempster_normalize,
     nonempty_mass,
 )
@@ -77,8 +80,7 @@ def conflict(first: ArrayLike, second: ArrayLike, focal_sets: FocalSets) -> Mass
     ...                      focal_sets)), 6)
     0.375
     """
-    first = check_masses(first, focal_sets)
-    second = check_masses(second, focal_sets)
+    first, second = check_both(first, second, focal_sets)
     return np.einsum("...j,...j->...", mass_apart(first, focal_sets), second)
 
 
@@ -100,8 +102,8 @@ def conflict_matrix(
     -------
     array of shape (n, m)
     """
-    first = check_masses(first, focal_sets)
-    other = first if second is None else check_masses(second, focal_sets)
+    first = check_rows(first, focal_sets)
+    other = first if second is None else check_rows(second, focal_sets)
     return mass_apart(first, focal_sets) @ other.T
 
 
@@ -186,7 +188,7 @@ def dempster(
     n_total = int((nonempty_mass(masses, focal_sets) <= EMPTY_TOLERANCE).sum())
     if n_total:
         raise ValueError(
-            "Dempster's rule needs mass functions that are not in total conflict, "
+            "first and second must hold mass functions that are not in total conflict, "
             f"got {n_total} pair(s) with conflict 1"
         )
     return dempster_normalize(masses, focal_sets)
@@ -203,8 +205,10 @@ def _combine(
     inverse: Callable[[ArrayLike], Masses],
 ) -> tuple[Masses, FocalSets]:
     """Mass of ``set_operation(B, C)`` summed over all B and C."""
+    check_focal_sets("first_focal_sets", first_focal_sets)
     if second_focal_sets is None:
         second_focal_sets = first_focal_sets
+    check_focal_sets("second_focal_sets", second_focal_sets)
     if second_focal_sets.n_clusters != first_focal_sets.n_clusters:
         raise ValueError(
             "second_focal_sets must be about the same clusters: expected "
@@ -212,6 +216,7 @@ def _combine(
         )
     first = check_masses(first, first_focal_sets)
     second = check_masses(second, second_focal_sets)
+    shape = check_broadcast(first, second)
 
     # From two clusters on the transforms are the cheaper way: c 2^c against 4^c.
     if first_focal_sets.is_full and second_focal_sets.is_full:
@@ -220,7 +225,6 @@ def _combine(
         return np.maximum(product, 0.0), first_focal_sets
 
     targets, focal_sets = _targets(first_focal_sets, second_focal_sets, set_operation)
-    shape = np.broadcast_shapes(first.shape[:-1], second.shape[:-1])
     masses = np.zeros((*shape, len(focal_sets)))
     for j, columns in enumerate(targets):
         order = np.argsort(columns, kind="stable")

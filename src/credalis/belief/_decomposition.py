@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credalis._checks import check_distributions, check_numbers
-from credalis.belief._focal_sets import FocalSets
+from credalis.belief._focal_sets import FocalSets, check_focal_sets
 from credalis.belief._lists import check_mass_functions, on_all_subsets
 from credalis.belief._mobius import (
     commonality_to_masses,
@@ -14,7 +14,7 @@ from credalis.belief._mobius import (
     masses_to_commonality,
     masses_to_implicability,
 )
-from credalis.belief._transforms import Masses
+from credalis.belief._transforms import Masses, check_broadcast
 
 
 def conjunctive_weights(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
@@ -173,10 +173,10 @@ def cautious(
     induced by nondistinct bodies of evidence. Artificial Intelligence 172, 234-264.
     """
     second_focal_sets = _same_clusters(first_focal_sets, second_focal_sets)
-    weights = np.minimum(
-        conjunctive_weights(first, first_focal_sets),
-        conjunctive_weights(second, second_focal_sets),
-    )
+    mine = conjunctive_weights(first, first_focal_sets)
+    yours = conjunctive_weights(second, second_focal_sets)
+    check_broadcast(mine, yours)
+    weights = np.minimum(mine, yours)
     return (
         conjunctive_weights_to_masses(weights),
         FocalSets.full(first_focal_sets.n_clusters),
@@ -195,10 +195,10 @@ def bold(
     Parameters and result as in `cautious`, with mass on ∅ in the place of Ω.
     """
     second_focal_sets = _same_clusters(first_focal_sets, second_focal_sets)
-    weights = np.minimum(
-        disjunctive_weights(first, first_focal_sets),
-        disjunctive_weights(second, second_focal_sets),
-    )
+    mine = disjunctive_weights(first, first_focal_sets)
+    yours = disjunctive_weights(second, second_focal_sets)
+    check_broadcast(mine, yours)
+    weights = np.minimum(mine, yours)
     return (
         disjunctive_weights_to_masses(weights),
         FocalSets.full(first_focal_sets.n_clusters),
@@ -206,8 +206,10 @@ def bold(
 
 
 def _same_clusters(first: FocalSets, second: FocalSets | None) -> FocalSets:
+    check_focal_sets("first_focal_sets", first)
     if second is None:
         return first
+    check_focal_sets("second_focal_sets", second)
     if second.n_clusters != first.n_clusters:
         raise ValueError(
             "second_focal_sets must be about the same clusters: expected "
@@ -252,9 +254,10 @@ def _weights(logarithms: Masses) -> Masses:
 
 def _inverted(logarithms: Masses, invert: Callable[[ArrayLike], Masses]) -> Masses:
     """Masses from logarithms of commonalities or implicabilities."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        masses = invert(np.exp(logarithms))
+    with np.errstate(over="ignore"):
+        values = np.exp(logarithms)
     try:
+        masses = invert(values)
         check_distributions("masses", masses.reshape(-1, masses.shape[-1]))
     except ValueError as error:
         raise ValueError(

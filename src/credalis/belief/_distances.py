@@ -3,12 +3,17 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credalis.belief._focal_sets import MAX_CLUSTERS_FULL, FocalSets
-from credalis.belief._transforms import Masses, belief, check_masses
+from credalis.belief._focal_sets import (
+    MAX_CLUSTERS_FULL,
+    FocalSets,
+    check_focal_sets,
+)
+from credalis.belief._transforms import Masses, belief, check_both
 
 
 def jaccard_matrix(focal_sets: FocalSets) -> Masses:
     """|A ∩ B| / |A ∪ B| for all pairs of focal sets; 1 for ∅ with itself."""
+    check_focal_sets("focal_sets", focal_sets)
     members = focal_sets.membership.astype(float)
     intersection = members @ members.T
     cardinality = members.sum(axis=1)
@@ -36,7 +41,8 @@ def jousselme_distance(
     -------
     array of shape (...,)
     """
-    difference = check_masses(first, focal_sets) - check_masses(second, focal_sets)
+    first, second = check_both(first, second, focal_sets)
+    difference = first - second
     squared = np.einsum(
         "...j,...j->...", difference @ jaccard_matrix(focal_sets), difference
     )
@@ -52,12 +58,14 @@ def belief_distance(
     are 2^c subsets, hence at most 12 clusters. Parameters as in
     `jousselme_distance`.
     """
+    check_focal_sets("focal_sets", focal_sets)
     if focal_sets.n_clusters > MAX_CLUSTERS_FULL:
         raise ValueError(
             "the belief distance sums over all subsets of the clusters: focal_sets "
             f"must have at most {MAX_CLUSTERS_FULL} clusters, "
             f"got {focal_sets.n_clusters}"
         )
-    difference = check_masses(first, focal_sets) - check_masses(second, focal_sets)
+    first, second = check_both(first, second, focal_sets)
+    difference = first - second
     every_subset = FocalSets.full(focal_sets.n_clusters)
     return np.abs(belief(difference, focal_sets, every_subset)).sum(axis=-1) / 2

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._checks import check_integer, shown
+from credalis._checks import check_flag, check_integer, shown
 
 Subset = tuple[int, ...]
 
@@ -137,6 +137,8 @@ class FocalSets:
             at_least=1,
             at_most=MAX_CLUSTERS_FULL,
         )
+        check_flag("empty", empty)
+        check_flag("frame", frame)
         last = 2**n_clusters - 1
         codes = range(0 if empty else 1, last + 1 if frame else last)
         return cls(
@@ -169,6 +171,8 @@ class FocalSets:
             Put Ω last if it is not in the list.
         """
         n_clusters = check_n_clusters(n_clusters)
+        check_flag("empty", empty)
+        check_flag("frame", frame)
         listed = _checked_subsets("subsets", subsets, n_clusters)
         if empty and () not in listed:
             listed.insert(0, ())
@@ -259,7 +263,7 @@ class FocalSets:
 
     def index(self, subset: Iterable[int]) -> int:
         """Position of a subset; ValueError if it is not a focal set."""
-        wanted = _checked_subset(subset, self.n_clusters)
+        wanted = _checked_subset("subset", subset, self.n_clusters)
         if wanted not in self._positions:
             name = subset_name(wanted, self.n_clusters)
             raise ValueError(f"subset must be a focal set of {self!r}, got {name}")
@@ -297,7 +301,13 @@ class FocalSets:
     @classmethod
     def from_json(cls, text: str) -> "FocalSets":
         """Inverse of `to_json`."""
-        return cls.from_dict(json.loads(text))
+        try:
+            state = json.loads(text)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(
+                f"text must be JSON from to_json, got {shown(text)}: {error}"
+            ) from error
+        return cls.from_dict(state)
 
     @cached_property
     def _positions(self) -> dict[Subset, int]:
@@ -310,6 +320,13 @@ def check_n_clusters(n_clusters: Any) -> int:
     if number > MAX_CLUSTERS:
         raise ValueError(f"n_clusters must be <= {MAX_CLUSTERS}, got {shown(number)}")
     return number
+
+
+def check_focal_sets(name: str, value: Any) -> FocalSets:
+    """Focal sets, or a ValueError that names what was given instead."""
+    if not isinstance(value, FocalSets):
+        raise ValueError(f"{name} must be a FocalSets, got {shown(value)}")
+    return value
 
 
 def _check_entries(name: str, n_sets: int, n_clusters: int) -> None:
@@ -364,23 +381,29 @@ def _checked_subsets(
     name: str, subsets: Iterable[Iterable[int]], n_clusters: int
 ) -> list[Subset]:
     if not isinstance(subsets, Iterable):
-        raise ValueError(f"{name} must be an iterable of subsets, got {subsets!r}")
-    return [_checked_subset(subset, n_clusters) for subset in subsets]
+        raise ValueError(f"{name} must be an iterable of subsets, got {shown(subsets)}")
+    try:
+        listed = list(subsets)
+    except TypeError as error:  # an array of no dimension
+        raise ValueError(
+            f"{name} must be an iterable of subsets, got {shown(subsets)}"
+        ) from error
+    return [_checked_subset(f"{name}: a subset", each, n_clusters) for each in listed]
 
 
-def _checked_subset(subset: Iterable[int], n_clusters: int) -> Subset:
+def _checked_subset(name: str, subset: Iterable[int], n_clusters: int) -> Subset:
     try:
         clusters = [check_integer("cluster", cluster) for cluster in subset]
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"a subset must be an iterable of cluster numbers, got {subset!r}"
+            f"{name} must be an iterable of cluster numbers, got {shown(subset)}"
         ) from error
     if len(set(clusters)) != len(clusters) or any(
         not 0 <= cluster < n_clusters for cluster in clusters
     ):
         raise ValueError(
-            f"a subset must hold distinct clusters between 0 and {n_clusters - 1}, "
-            f"got {tuple(clusters)}"
+            f"{name} must hold distinct clusters between 0 and {n_clusters - 1}, "
+            f"got {shown(tuple(clusters))}"
         )
     return tuple(sorted(clusters))
 

@@ -9,6 +9,7 @@ from credalis._checks import check_distributions, check_numbers
 from credalis.belief._focal_sets import (
     MAX_CLUSTERS_FULL,
     FocalSets,
+    check_focal_sets,
     subsets_to_membership,
 )
 from credalis.belief._transforms import Masses
@@ -18,6 +19,7 @@ def check_mass_functions(
     name: str, masses: ArrayLike, focal_sets: FocalSets
 ) -> NDArray[np.float64]:
     """Masses as an array of their own, >= 0 with rows that sum to 1."""
+    check_focal_sets("focal_sets", focal_sets)
     array = check_numbers(name, masses)
     if array.ndim == 0 or array.shape[-1] != len(focal_sets):
         raise ValueError(

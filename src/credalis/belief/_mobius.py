@@ -6,12 +6,14 @@ Each costs c 2^(c-1) additions per row, against 4^c for the defining sums.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._checks import check_moderate, check_numbers
+
 Values = NDArray[np.float64]
 
 
 def masses_to_commonality(masses: ArrayLike) -> Values:
     """Q(A) = Σ m(B) over B ⊇ A, for masses of shape (..., 2 ** n_clusters)."""
-    values, bits = _binary_axes(masses)
+    values, bits = _binary_axes("masses", masses)
     for without, with_bit in bits:
         without += with_bit
     return values
@@ -19,7 +21,7 @@ def masses_to_commonality(masses: ArrayLike) -> Values:
 
 def commonality_to_masses(commonalities: ArrayLike) -> Values:
     """Inverse of `masses_to_commonality`."""
-    values, bits = _binary_axes(commonalities)
+    values, bits = _binary_axes("commonalities", commonalities)
     for without, with_bit in bits:
         without -= with_bit
     return values
@@ -27,7 +29,7 @@ def commonality_to_masses(commonalities: ArrayLike) -> Values:
 
 def masses_to_implicability(masses: ArrayLike) -> Values:
     """b(A) = Σ m(B) over B ⊆ A, for masses of shape (..., 2 ** n_clusters)."""
-    values, bits = _binary_axes(masses)
+    values, bits = _binary_axes("masses", masses)
     for without, with_bit in bits:
         with_bit += without
     return values
@@ -35,24 +37,27 @@ def masses_to_implicability(masses: ArrayLike) -> Values:
 
 def implicability_to_masses(implicabilities: ArrayLike) -> Values:
     """Inverse of `masses_to_implicability`."""
-    values, bits = _binary_axes(implicabilities)
+    values, bits = _binary_axes("implicabilities", implicabilities)
     for without, with_bit in bits:
         with_bit -= without
     return values
 
 
-def _binary_axes(array: ArrayLike) -> tuple[Values, list[tuple[Values, Values]]]:
+def _binary_axes(
+    name: str, array: ArrayLike
+) -> tuple[Values, list[tuple[Values, Values]]]:
     """A copy, and for each cluster its views on the sets without and with it."""
-    values = np.array(array, dtype=np.float64)
+    values = check_moderate(name, check_numbers(name, array))
     n_sets = values.shape[-1] if values.ndim else 0
     n_clusters = n_sets.bit_length() - 1
     if n_sets != 2 ** max(n_clusters, 0):
         raise ValueError(
-            "the last axis must have 2 ** n_clusters entries, one for each subset, "
-            f"got shape {values.shape}"
+            f"{name} must have 2 ** n_clusters entries on their last axis, one for "
+            f"each subset, got shape {values.shape}"
         )
     bits = []
     for cluster in range(n_clusters):
-        view = values.reshape(*values.shape[:-1], -1, 2, 2**cluster)
+        n_blocks = n_sets // 2 ** (cluster + 1)
+        view = values.reshape(*values.shape[:-1], n_blocks, 2, 2**cluster)
         bits.append((view[..., 0, :], view[..., 1, :]))
     return values, bits

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from credalis._checks import check_choice, check_integer, check_number, check_seed
 from credalis.belief._decomposition import conjunctive_weights_to_masses
-from credalis.belief._focal_sets import FocalSets
+from credalis.belief._focal_sets import FocalSets, check_focal_sets
 from credalis.belief._transforms import Masses
 
 _KINDS = (
@@ -83,6 +83,7 @@ def random_masses(
     ((5, 8), True)
     """
     n_samples = check_integer("n_samples", n_samples, at_least=0)
+    check_focal_sets("focal_sets", focal_sets)
     check_choice("kind", kind, _KINDS)
     concentration = check_number(
         "concentration", concentration, at_least=1e-2, at_most=1e6

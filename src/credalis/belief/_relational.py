@@ -5,12 +5,14 @@ the masses of ∅, {same}, {different} and of the whole frame ("either").
 """
 
 from collections.abc import Iterator
+from math import isqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from credalis._checks import check_integer
 from credalis.belief._focal_sets import FocalSets
-from credalis.belief._transforms import Masses, check_masses
+from credalis.belief._transforms import Masses, check_both, check_rows
 
 PAIR_COLUMNS = ("empty", "same", "different", "either")
 
@@ -25,8 +27,7 @@ def paired_masses(first: ArrayLike, second: ArrayLike, focal_sets: FocalSets) ->
 
     m(∅) = m₁ᵀ E m₂, m({same}) = m₁ᵀ S m₂, m({different}) = m₁ᵀ (C - E) m₂.
     """
-    first = check_masses(first, focal_sets)
-    second = check_masses(second, focal_sets)
+    first, second = check_both(first, second, focal_sets)
     return _stack(
         *(
             np.einsum("...j,...j->...", first @ matrix, second)
@@ -43,8 +44,8 @@ def pairwise_masses(
     None for `second` stands for `first`. The diagonal is then about an object and a
     hypothetical independent copy of it, and is usually left out.
     """
-    first = check_masses(first, focal_sets)
-    other = first if second is None else check_masses(second, focal_sets)
+    first = check_rows(first, focal_sets)
+    other = first if second is None else check_rows(second, focal_sets)
     return _stack(*(first @ matrix @ other.T for matrix in _pair_matrices(focal_sets)))
 
 
@@ -69,10 +70,17 @@ def pairwise_blocks(
     block : array of shape (n_rows, n_columns, 4)
         Their pairwise masses. Blocks on the diagonal hold both (i, j) and (j, i).
     """
-    masses = check_masses(masses, focal_sets)
+    masses = check_rows(masses, focal_sets)
+    check_integer("max_bytes", max_bytes, at_least=1)
+    return _blocks(masses, focal_sets, max_bytes)
+
+
+def _blocks(
+    masses: Masses, focal_sets: FocalSets, max_bytes: int
+) -> Iterator[tuple[slice, slice, Masses]]:
     n_samples = len(masses)
     # The four numbers of a pair exist twice while they are being stacked.
-    side = max(1, int(np.sqrt(max_bytes / (2 * _BYTES_PER_PAIR))))
+    side = max(1, isqrt(max_bytes // (2 * _BYTES_PER_PAIR)))
     starts = range(0, n_samples, side)
     for top in starts:
         rows = slice(top, min(top + side, n_samples))

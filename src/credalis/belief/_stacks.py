@@ -230,20 +230,20 @@ def _pcr6(sources: list[Source]) -> Source:
 
 
 def _cautious(sources: list[Source]) -> Source:
-    weights = [conjunctive_weights(*source) for source in sources]
-    masses = conjunctive_weights_to_masses(np.min(weights, axis=0))
+    weights = _decomposed(sources, conjunctive_weights)
+    masses = conjunctive_weights_to_masses(weights.min(axis=0))
     return masses, FocalSets.full(sources[0][1].n_clusters)
 
 
 def _bold(sources: list[Source]) -> Source:
-    weights = [disjunctive_weights(*source) for source in sources]
-    masses = disjunctive_weights_to_masses(np.min(weights, axis=0))
+    weights = _decomposed(sources, disjunctive_weights)
+    masses = disjunctive_weights_to_masses(weights.min(axis=0))
     return masses, FocalSets.full(sources[0][1].n_clusters)
 
 
 def _lns(sources: list[Source]) -> Source:
-    weights = np.array([conjunctive_weights(*source) for source in sources])
-    if weights.max() > 1 + _SILENT:
+    weights = _decomposed(sources, conjunctive_weights)
+    if weights.max(initial=0.0) > 1 + _SILENT:
         raise ValueError(
             "sources must be separable for rule 'lns', with conjunctive weights of at "
             f"most 1, got a weight of {weights.max():.6g}"
@@ -256,6 +256,19 @@ def _lns(sources: list[Source]) -> Source:
     discounted = np.maximum(1.0 - n_simple / n_all * strength, np.finfo(float).tiny)
     masses = conjunctive_weights_to_masses(discounted)
     return masses, FocalSets.full(sources[0][1].n_clusters)
+
+
+def _decomposed(
+    sources: list[Source], decompose: Callable[[Masses, FocalSets], Masses]
+) -> Masses:
+    """Weights of all sources, shape (n_sources, n_rows, n_subsets)."""
+    weights = []
+    for j, source in enumerate(sources):
+        try:
+            weights.append(decompose(*source))
+        except ValueError as error:
+            raise ValueError(f"sources[{j}]: {error}") from error
+    return np.array(weights)
 
 
 _RULES: dict[str, Callable[[list[Source]], Source]] = {

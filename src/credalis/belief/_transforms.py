@@ -8,7 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis.belief._focal_sets import FocalSets, subsets_to_membership
+from credalis._checks import check_flag, check_moderate, check_numbers
+from credalis.belief._focal_sets import (
+    FocalSets,
+    check_focal_sets,
+    subsets_to_membership,
+)
 
 Masses = NDArray[np.float64]
 Subsets = FocalSets | Iterable[Iterable[int]] | None
@@ -18,15 +23,47 @@ EMPTY_TOLERANCE = 1e-12
 
 
 def check_masses(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
-    """Masses as a float64 array whose last axis matches the focal sets."""
-    try:
-        array = np.asarray(masses, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"masses must be an array of numbers: {error}") from error
+    """Masses as a finite float64 array whose last axis matches the focal sets."""
+    check_focal_sets("focal_sets", focal_sets)
+    if isinstance(masses, np.ndarray) and masses.dtype == np.float64:
+        array = masses
+    else:
+        array = check_numbers("masses", masses)
+    check_moderate("masses", array)
     if array.ndim == 0 or array.shape[-1] != len(focal_sets):
         raise ValueError(
             f"masses must have one column for each of the {len(focal_sets)} focal "
             f"sets, got shape {array.shape}"
+        )
+    return array
+
+
+def check_both(
+    first: ArrayLike, second: ArrayLike, focal_sets: FocalSets
+) -> tuple[Masses, Masses]:
+    """Masses of two sources whose shapes broadcast."""
+    checked = check_masses(first, focal_sets), check_masses(second, focal_sets)
+    check_broadcast(*checked)
+    return checked
+
+
+def check_broadcast(first: Masses, second: Masses) -> tuple[int, ...]:
+    """The shape of the result of two sources, without the focal sets."""
+    try:
+        return np.broadcast_shapes(first.shape[:-1], second.shape[:-1])
+    except ValueError as error:
+        raise ValueError(
+            "second must have as many rows as first, or one of them one, got shapes "
+            f"{first.shape} and {second.shape}"
+        ) from error
+
+
+def check_rows(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
+    """Masses of shape (n_samples, n_focal_sets)."""
+    array = check_masses(masses, focal_sets)
+    if array.ndim != 2:
+        raise ValueError(
+            f"masses must have shape (n_samples, n_focal_sets), got shape {array.shape}"
         )
     return array
 
@@ -110,8 +147,10 @@ def pignistic(
     -------
     array of shape (..., n_clusters)
     """
+    check_flag("normalize", normalize)
+    masses = check_masses(masses, focal_sets)
     shares = focal_sets.membership / np.maximum(focal_sets.cardinality, 1)[:, None]
-    values = check_masses(masses, focal_sets) @ shares
+    values = masses @ shares
     return _rows_sum_to_one(values) if normalize else values
 
 
@@ -188,6 +227,7 @@ def yager_normalize(
 
 def _membership(focal_sets: FocalSets, subsets: Subsets) -> NDArray[np.bool_]:
     """Boolean (n_subsets, n_clusters) of the sets asked for."""
+    check_focal_sets("focal_sets", focal_sets)
     if subsets is None:
         return np.eye(focal_sets.n_clusters, dtype=bool)
     if isinstance(subsets, FocalSets):

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._checks import check_number
 from credalis.belief._focal_sets import FocalSets
 from credalis.belief._transforms import Masses, check_masses
 
@@ -102,4 +103,4 @@ def _open_choices(focal_sets: FocalSets) -> NDArray[np.intp]:
 
 
 def _carried(masses: ArrayLike, focal_sets: FocalSets, tol: float) -> NDArray[np.bool_]:
-    return check_masses(masses, focal_sets) > tol
+    return check_masses(masses, focal_sets) > check_number("tol", tol, at_least=0)

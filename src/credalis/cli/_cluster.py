@@ -22,9 +22,15 @@ from credalis.cli._shared._methods import (
     check_side_information,
     finds_n_clusters,
     make_estimator,
+    takes_gower,
+    wants_gower,
 )
 from credalis.cli._shared._n_clusters import choose_n_clusters
-from credalis.cli._shared._names import DEFAULT, DEFAULT_OF_DISSIMILARITIES
+from credalis.cli._shared._names import (
+    DEFAULT,
+    DEFAULT_OF_DISSIMILARITIES,
+    DEFAULT_OF_MIXED,
+)
 from credalis.cli._shared._options import (
     checked_fields,
     is_csv_safe,
@@ -35,13 +41,17 @@ from credalis.cli._shared._outputs import (
     write_memberships,
     write_report,
 )
-from credalis.cli._shared._side_information import read_side_information
-from credalis.cli._shared._tally import Tally
+from credalis.cli._shared._side_information import full_names, read_side_information
+from credalis.cli._shared._tally import Tally, named_line
 from credalis.cluster import BaseCredalClusterer
 from credalis.partition import CLEAR_LEVEL, CredalPartition
 from credalis.partition._presentation import set_sizes
 from credalis.tables import output_format
 from credalis.tabular import TabularModel
+
+# What the method for rows with categories or gaps has no use for: with one of these,
+# the usual one is taken, on encoded columns.
+_FOR_THE_DEFAULT = ("parameters", "labels", "coverage", "precomputed")
 
 
 def run(context: click.Context, data: str, **options: Any) -> None:
@@ -54,8 +64,10 @@ def run(context: click.Context, data: str, **options: Any) -> None:
     )
     fields = checked_fields(options["fields"])
     clear_level = options["clear_level"] or CLEAR_LEVEL
-    if options["method"] is None:
+    is_open = options["method"] is None
+    if is_open:
         options["method"] = _default_method(options["precomputed"], console)
+    is_open = is_open and not any(options[name] for name in _FOR_THE_DEFAULT)
     _check_options(data, options)
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
@@ -69,15 +81,44 @@ def run(context: click.Context, data: str, **options: Any) -> None:
             verbose=console.shows_progress,
         )
         _check_number(options["n_clusters"], estimator, options["method"])
-        table = load_data(data, table_options, console)
-        reasons = _fit(estimator, table, options, console)
+        table = load_data(
+            data,
+            table_options,
+            console,
+            by=options["method"],
+            is_described=bool(options["report"]),
+            takes_gower=is_open or takes_gower(estimator),
+            wants_gower=wants_gower(estimator),
+        )
+        if table.metric is not None:
+            if is_open:
+                options["method"] = DEFAULT_OF_MIXED
+                estimator = make_estimator(
+                    DEFAULT_OF_MIXED,
+                    (),
+                    precomputed=False,
+                    outlier_rate=options["outlier_rate"],
+                    seed=options["seed"],
+                    n_jobs=options["n_jobs"],
+                    verbose=console.shows_progress,
+                )
+                console.note(
+                    f"- {DEFAULT_OF_MIXED} clusters them: it takes any dissimilarity, "
+                    f"which {DEFAULT} does not (-m names another method)"
+                )
+            estimator.set_params(metric=table.metric)
+        reasons, called = _fit(estimator, table, options, console)
         stop_if_asked()
         partition = estimator.partition_
         if keeps_rows_out(options):
             partition = estimator.predict_partition(table.X)
         coverage = saved_coverage(estimator, options["coverage"])
+        names = full_names(called, partition.n_clusters)
         facts = _facts(estimator, partition, table, data, reasons, clear_level)
         text, sets = partition.summary(clear_level=clear_level), None
+        if names is not None:
+            facts["cluster_names"] = names
+            text += "\n" + named_line(names)
         if coverage is not None:
             sets = coverage.sets(partition)
             sizes = set_sizes(sets)
@@ -92,9 +133,12 @@ def run(context: click.Context, data: str, **options: Any) -> None:
                 clear_level,
                 sets,
                 csv_safe=is_csv_safe(options["csv_safe"], options["output"]),
+                cluster_names=names,
             )
         if options["model"]:
-            model = TabularModel(table.prepared.preparation, estimator, facts)
+            # What was guessed about the file may quote a line of it.
+            about = {**facts, "decisions": table.columns.decisions}
+            model = TabularModel(table.prepared.preparation, estimator, about)
             with naming_errors(options["model"]):
                 model.save(options["model"])
         if options["report"]:
@@ -107,6 +151,7 @@ def run(context: click.Context, data: str, **options: Any) -> None:
                 is_precomputed=table_options.precomputed,
                 clear_level=clear_level,
                 coverage=options["coverage"],
+                cluster_names=names,
             )
     _show(console, text, facts, options, time.perf_counter() - start)
 
@@ -157,10 +202,10 @@ def _fit(
     table: Data,
     options: dict[str, Any],
     console: Console,
-) -> dict[str, Any]:
-    """Fit; what decided on the number of clusters, if it was chosen."""
+) -> tuple[dict[str, Any], list[str]]:
+    """Fit; what decided on the number of clusters, and what the first are called."""
     wanted = options["n_clusters"]
-    given = read_side_information(
+    given, called = read_side_information(
         table,
         console,
         labels=options["labels"],
@@ -200,13 +245,13 @@ def _fit(
         estimator.set_params(n_clusters=wanted)
     if keeps_rows_out(options):
         fit_in_part(estimator, table, options, console)
-        return reasons
+        return reasons, called
     estimator.fit(table.X, **given)
     if options["coverage"] is not None:
         stop_if_asked()
         console.note("fitting models to data drawn from mixtures, for --coverage")
         estimator.calibrate(table.X, "model")
-    return reasons
+    return reasons, called
 
 
 def _about(
@@ -240,6 +285,7 @@ def _facts(
         "loss": float(estimator.loss_),
         "iterations": int(estimator.n_iter_),
         "chosen": reasons,
+        "decisions": table.decisions,
     }
 
 

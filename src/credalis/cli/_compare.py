@@ -40,7 +40,12 @@ def run(data: str, **options: Any) -> None:
     others = [truth] if truth else []
     with console.hearing_warnings():
         table = load_data(
-            data, table_options, console, others=others, text_columns=others
+            data,
+            table_options,
+            console,
+            others=others,
+            text_columns=others,
+            by="credalis compare",
         )
         if methods is None:
             methods = _methods_for(len(table.X), console)

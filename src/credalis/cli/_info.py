@@ -8,7 +8,7 @@ from credalis.cli._shared._console import Console, visible
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.partition import CredalPartition
-from credalis.tabular import Preparation, TabularModel
+from credalis.tabular import Preparation, TabularModel, in_words
 
 _UNITS = ("bytes", "kB", "MB", "GB")
 _MAX_SETS_SHOWN = 20
@@ -48,8 +48,11 @@ def _columns(preparation: Preparation) -> dict[str, Any]:
     return {
         "scaling": preparation.scaling,
         "missing": preparation.missing,
+        "metric": preparation.metric,
         "numbers": numbers,
+        "cyclic": preparation.plan.cyclic,
         "categories": preparation.categories,
+        "readings": preparation.plan.readings,
     }
 
 
@@ -171,9 +174,21 @@ def _words(fit: dict[str, Any]) -> str:
 def _column_lines(columns: dict[str, Any]) -> list[tuple[str, str]]:
     scaling = columns["scaling"]
     lines = [("scaling", scaling), ("missing", columns["missing"])]
+    if columns["metric"] == "gower":
+        lines.append(("compared by", "Gower's dissimilarity"))
+    read = {
+        name: f", read as {in_words(reading)}"
+        for name, reading in columns["readings"].items()
+        if reading not in ("truth", "rank")
+    }
     for each in columns["numbers"]:
+        name = each["name"]
         scaled = f" (x - {each['center']:.6g}) / {each['scale']:.6g}"
-        lines.append(("column", each["name"] + ("" if scaling == "none" else scaled)))
+        scaled = "" if scaling == "none" else scaled
+        lines.append(("column", name + scaled + read.get(name, "")))
+    for name, period in columns["cyclic"].items():
+        again = f", begins again after {period:g}"
+        lines.append(("column", name + again + read.get(name, "")))
     for name, categories in columns["categories"].items():
         lines.append(("column", f"{name}: {', '.join(categories)}"))
     return lines

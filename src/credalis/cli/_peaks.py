@@ -19,15 +19,16 @@ def run(data: str, **options: Any) -> None:
     check_outputs(data, {"--plot": options["plot"]})
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
-        table = load_data(data, table_options, console)
+        table = load_data(data, table_options, console, by="peaks", takes_gower=True)
         rows = _sample(len(table.X), options["sample"], options["seed"])
         if len(rows) < len(table.X):
             console.note(f"using {len(rows)} rows, drawn at random (--sample)")
         is_square = table_options.precomputed
+        metric = "precomputed" if is_square else table.metric or "euclidean"
         graph = delta_bel(
             table.X[np.ix_(rows, rows)] if is_square else table.X[rows],
             n_neighbors=options["n_neighbors"] or "auto",
-            metric="precomputed" if is_square else "euclidean",
+            metric=metric,
         )
         centers = graph.suggest(options["n_clusters"])
         if options["plot"]:

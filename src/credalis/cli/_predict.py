@@ -19,7 +19,7 @@ from credalis.cli._shared._options import (
     is_csv_safe,
 )
 from credalis.cli._shared._outputs import check_outputs
-from credalis.cli._shared._tally import Tally
+from credalis.cli._shared._tally import Tally, named_line
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.partition import CLEAR_LEVEL
@@ -69,6 +69,8 @@ def run(model: str, data: str, **options: Any) -> None:
         scoring.write(output, fields, options["csv_safe"])
     stop_if_asked()
     text = scoring.tally.text()
+    if scorer.facts.get("cluster_names"):
+        text += "\n" + named_line(scorer.facts["cluster_names"])
     facts = scoring.tally.to_dict()
     if coverage is not None:
         sizes = scoring.tally.set_sizes
@@ -122,6 +124,7 @@ class _Scoring:
         self._missing = missing
         self._coverage = coverage
         self._console = console
+        self._names: list[str] | None = model.facts.get("cluster_names")
 
     def write(
         self, output: str | None, fields: list[str], csv_safe: bool | None
@@ -143,6 +146,7 @@ class _Scoring:
             key,
             fields,
             has_coverage=self._coverage is not None,
+            cluster_names=self._names,
         )
         if output is None:
             for _ in self._batches(schema):
@@ -157,7 +161,7 @@ class _Scoring:
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Memberships of one piece after the other, counted on the way."""
         others = () if self._id_column is None else (self._id_column,)
-        n_unknown = 0
+        n_unknown = n_filled = 0
         pieces = self._model.predict_batches(
             self._table, others=others, missing=self._missing
         )
@@ -167,11 +171,18 @@ class _Scoring:
             keys = batch.column(self._id_column) if others else rows
             sets = None if self._coverage is None else self._coverage.sets(partition)
             yield membership_batch(
-                schema, partition, keys, features.is_kept, self.tally.clear_level, sets
+                schema,
+                partition,
+                keys,
+                features.is_kept,
+                self.tally.clear_level,
+                sets,
+                self._names,
             )
             if sets is not None:
                 self.tally.set_sizes += set_sizes(sets)
             n_unknown += features.n_unknown
+            n_filled += features.n_filled
             self.tally.add(partition, int((~features.is_kept).sum()))
             self._console.progress(f"{self.tally.n_rows} rows ")
         if self._console.shows_progress:
@@ -180,6 +191,12 @@ class _Scoring:
             self._console.warn(
                 f"{self._table.name}: {n_unknown} cells hold a category that the model "
                 "has not seen; they count as none of its categories"
+            )
+        if n_filled and self._missing is None:
+            are = "1 cell is" if n_filled == 1 else f"{n_filled} cells are"
+            self._console.note(
+                f"{self._table.name}: {are} missing, the medians of the fit stand in "
+                "(--missing drop leaves the rows empty)"
             )
         if not self.tally.n_rows:
             raise ValueError(f"{self._table.name} has a header but no rows")

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import DisjointSet
 from sklearn.neighbors import NearestNeighbors
 
-from credalis._checks import check_finite, check_integer, check_numbers
+from credalis._checks import check_finite, check_integer, check_numbers, try_metric
 from credalis.constraints._pairs import (
     Links,
     Pairs,
@@ -87,6 +87,7 @@ def _check_data(X: ArrayLike, metric: Metric) -> NDArray[np.float64]:
     if array.ndim != 2 or len(array) < 2 or array.shape[1] < 1:
         raise ValueError(f"X must have two rows or more, got shape {array.shape}")
     check_finite("X", array)
+    try_metric(metric, array)
     if metric != "precomputed":
         return array
     if len(array) != array.shape[1]:

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from sklearn.utils import check_random_state
 
-from credalis._checks import check_integer, check_numbers
+from credalis._checks import check_integer, check_numbers, check_seed
 
 Pairs = NDArray[np.intp]
 PairsLike = ArrayLike | None
@@ -221,6 +221,7 @@ def random_pairs(
     name = f"n_pairs (of {n_known} labelled objects)"
     n_pairs = check_integer(name, n_pairs, at_least=0, at_most=n_possible)
     # The legacy generator would shuffle all possible pairs to draw a few of them.
+    check_seed("random_state", random_state)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
     drawn = rng.choice(n_possible, n_pairs, replace=False, shuffle=False)
     # Objects in a circle: a number below n(n - 1)/2 is a place and a step onwards of at

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
-from credalis._checks import check_integer
+from credalis._checks import check_integer, check_seed, shown
 from credalis.constraints._pairs import (
     Pairs,
     PairsLike,
@@ -74,9 +74,13 @@ def suggest_pairs(
     >>> suggest_pairs(partition, 2, random_state=0).tolist()
     [[0, 3], [0, 2]]
     """
+    # The class itself is in a layer above.
+    if not hasattr(partition, "pairwise_masses"):
+        raise ValueError(f"partition must be a CredalPartition, got {shown(partition)}")
     n_samples = partition.n_samples
     n_pairs = check_integer("n_pairs", n_pairs, at_least=0)
     must, cannot = check_constraints(must_link, cannot_link, n_samples)
+    check_seed("random_state", random_state)
     rng = check_random_state(random_state)
     group = connected_components(link_graph(must, n_samples), directed=False)[1]
     anchors = _anchors(

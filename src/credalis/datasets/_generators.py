@@ -5,7 +5,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils import shuffle as shuffle_rows
 
-from credalis._checks import check_integer, check_number
+from credalis._checks import (
+    check_factor,
+    check_flag,
+    check_integer,
+    check_number,
+    check_seed,
+)
 
 RandomState = int | np.random.RandomState | None
 Sample = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -69,6 +75,8 @@ def make_four_class(
     """
     n_samples = check_integer("n_samples", n_samples, at_least=4)
     df = check_number("df", df, at_least=1)
+    check_flag("shuffle", shuffle)
+    check_seed("random_state", random_state)
     rng = check_random_state(random_state)
 
     y = _labels(_equal_sizes(n_samples, len(FOUR_CLASS_LOCATIONS)))
@@ -132,8 +140,10 @@ def make_circles_in_ring(
     ((500, 2), [200, 300])
     """
     n_samples = check_integer("n_samples", n_samples, at_least=2)
-    radius = check_number("radius", radius, above=0)
-    noise = check_number("noise", noise, at_least=0)
+    radius = check_factor("radius", radius, above=0)
+    noise = check_factor("noise", noise, at_least=0)
+    check_flag("shuffle", shuffle)
+    check_seed("random_state", random_state)
     rng = check_random_state(random_state)
 
     n_inside = round(2 * n_samples / 5)
@@ -196,8 +206,10 @@ def make_bananas(
     ((500, 2), [250, 250])
     """
     n_samples = check_integer("n_samples", n_samples, at_least=2)
-    radius = check_number("radius", radius, above=0)
-    noise = check_number("noise", noise, at_least=0)
+    radius = check_factor("radius", radius, above=0)
+    noise = check_factor("noise", noise, at_least=0)
+    check_flag("shuffle", shuffle)
+    check_seed("random_state", random_state)
     rng = check_random_state(random_state)
 
     y = _labels(_equal_sizes(n_samples, 2))

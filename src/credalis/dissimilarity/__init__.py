@@ -5,6 +5,7 @@ that φ(δ0) = 0.95. The classes here give the similarities 1 - δ* = exp(-γ d�
 any block of pairs without ever holding those of all pairs.
 """
 
+from credalis.dissimilarity._gower import Gower, extent_of, gower_distances
 from credalis.dissimilarity._similarities import (
     MAX_STORED,
     TARGET_AT_SCALE,
@@ -16,6 +17,7 @@ from credalis.dissimilarity._similarities import (
     StoredSimilarities,
     check_dissimilarities,
     decay_rate,
+    dissimilarities_between,
     sample_pairs,
     transform,
 )
@@ -25,12 +27,16 @@ __all__ = [
     "TARGET_AT_SCALE",
     "DeferredSimilarities",
     "EuclideanSimilarities",
+    "Gower",
     "MatrixSimilarities",
     "MetricSimilarities",
     "Similarities",
     "StoredSimilarities",
     "check_dissimilarities",
     "decay_rate",
+    "dissimilarities_between",
+    "extent_of",
+    "gower_distances",
     "sample_pairs",
     "transform",
 ]

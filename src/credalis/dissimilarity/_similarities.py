@@ -3,13 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_array
 
-from credalis._checks import check_flag
+from credalis._checks import check_flag, naming
+from credalis.dissimilarity._gower import Gower
 
 # φ(δ0): objects δ0 apart should be in conflict to this degree.
 TARGET_AT_SCALE = 0.95
@@ -42,7 +44,15 @@ def transform(dissimilarities: ArrayLike, scale: float) -> NDArray[np.float64]:
     >>> transform([0, 1, 2], scale=2).round(4)
     array([0.    , 0.5271, 0.95  ])
     """
-    return -np.expm1(-decay_rate(scale) * np.square(np.asarray(dissimilarities, float)))
+    return -np.expm1(_exponents(np.asarray(dissimilarities, float), decay_rate(scale)))
+
+
+def _exponents(
+    dissimilarities: NDArray[np.float64], rate: float
+) -> NDArray[np.float64]:
+    """-γ d², minus infinity where that is no number."""
+    with np.errstate(over="ignore"):
+        return -rate * np.square(dissimilarities)
 
 
 def check_dissimilarities(
@@ -60,7 +70,8 @@ def check_dissimilarities(
         What the matrix is called in messages.
     """
     check_flag("symmetrize", symmetrize)
-    matrix = check_array(D, dtype=np.float64, input_name=name, ensure_min_samples=2)
+    with naming(name):
+        matrix = check_array(D, dtype=np.float64, input_name=name, ensure_min_samples=2)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"{name} must be a square matrix of dissimilarities, got shape "
@@ -95,6 +106,17 @@ def _largest_asymmetry(matrix: NDArray[np.float64]) -> float:
     starts = range(0, len(matrix), _ROWS)
     blocks = [slice(start, start + _ROWS) for start in starts]
     return max(float(np.abs(matrix[b] - matrix[:, b].T).max()) for b in blocks)
+
+
+def dissimilarities_between(
+    X: NDArray[np.float64], Y: NDArray[np.float64] | None, metric: Any
+) -> NDArray[np.float64]:
+    """Dissimilarities of the rows of X and Y, or of X, by any metric, (n_X, n_Y)."""
+    if isinstance(metric, Gower):
+        return metric.between(X, Y)
+    # Callers look at what is not finite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return pairwise_distances(X, Y, metric=metric)
 
 
 def sample_pairs(
@@ -211,6 +233,12 @@ class EuclideanSimilarities(Similarities):
         half_norms = -0.5 * np.einsum("ij,ij->j", scaled, scaled)
         limits = np.finfo(dtype)
         farthest = half_norms.min(initial=0.0)
+        if not farthest > limits.min / 4:
+            raise ValueError(
+                f"X must have distances that can be squared as {limits.dtype}, the "
+                f"farthest are {np.sqrt(-farthest):.3g} times δ0: scale the data, "
+                "remove outliers, or set dtype='float64'"
+            )
         left: Array = np.empty((len(scaled) + 2, len(points)), dtype=dtype)
         left[:-2], left[-2], left[-1] = scaled, half_norms, 1.0
         right = np.empty_like(left)
@@ -365,19 +393,19 @@ class MatrixSimilarities(Similarities):
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Look up, square, exponential."""
         block = self.matrix_[np.ix_(self.objects[rows], self.objects[columns])]
-        np.exp(-self.rate * np.square(block), out=out, casting="same_kind")
+        np.exp(_exponents(block, self.rate), out=out, casting="same_kind")
 
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Look up, square, exponential."""
         values = self.matrix_[self.objects[rows], self.objects[columns]]
-        return np.exp(-self.rate * np.square(values))
+        return np.exp(_exponents(values, self.rate))
 
 
 @dataclass(frozen=True, eq=False)
 class MetricSimilarities(Similarities):
-    """Similarities from any metric of scikit-learn, computed block by block."""
+    """Similarities from Gower's or any metric of scikit-learn, block by block."""
 
     points: NDArray[np.float64]
     metric: str | Callable
@@ -398,25 +426,26 @@ class MetricSimilarities(Similarities):
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Distances of the block, then the exponential."""
-        distances = pairwise_distances(
-            self.points[rows], self.points[columns], metric=self.metric
+        lengths = dissimilarities_between(
+            self.points[rows], self.points[columns], self.metric
         )
-        np.exp(-self.rate * np.square(distances), out=out, casting="same_kind")
+        np.exp(_exponents(lengths, self.rate), out=out, casting="same_kind")
 
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
         """Distances of all partners of one object at a time."""
+        if isinstance(self.metric, Gower):
+            values = self.metric.pairs(self.points[rows], self.points[columns])
+            return np.exp(-self.rate * np.square(values))
         values = np.empty(len(rows))
         order = np.argsort(rows, kind="stable")
         starts = np.flatnonzero(np.diff(rows[order], prepend=-1))
         for group in np.split(order, starts[1:]):
-            values[group] = pairwise_distances(
-                self.points[rows[group[:1]]],
-                self.points[columns[group]],
-                metric=self.metric,
+            values[group] = dissimilarities_between(
+                self.points[rows[group[:1]]], self.points[columns[group]], self.metric
             )[0]
-        return np.exp(-self.rate * np.square(values))
+        return np.exp(_exponents(values, self.rate))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
-from credalis._checks import check_choice, check_integer, check_seed, check_spread
+from credalis._checks import (
+    check_choice,
+    check_integer,
+    check_seed,
+    check_spread,
+    check_widths,
+    naming,
+)
 from credalis._control import fitting
 from credalis._threads import one_thread
 
@@ -111,8 +118,12 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
         -------
         self
         """
-        data: Matrix = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        with naming("X"):
+            data: Matrix = validate_data(
+                self, X, dtype=np.float64, ensure_min_samples=2
+            )
         check_spread("X", data)
+        check_widths(self.get_params(deep=False))
         if hasattr(self, "random_state"):
             check_seed("random_state", self.random_state)
         # Several threads would round sums in another way.
@@ -123,7 +134,8 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
     def transform(self, X: ArrayLike) -> Matrix:
         """Learned features of the rows of X, shape (n_samples, n_components_)."""
         check_is_fitted(self)
-        data = validate_data(self, X, dtype=np.float64, reset=False)
+        with naming("X"):
+            data = validate_data(self, X, dtype=np.float64, reset=False)
         with one_thread():
             return self._features(data)
 

@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
+from credalis._checks import check_squarable, naming
 from credalis._threads import one_thread
 from credalis.dissimilarity import check_dissimilarities
 from credalis.metric_learning._base import Components, FeatureLearner, signs
@@ -85,9 +86,10 @@ class DissimilarityPCA(FeatureLearner):
         -------
         self
         """
-        data: NDArray[np.float64] = validate_data(
-            self, X, dtype=np.float64, ensure_min_samples=2
-        )
+        with naming("X"):
+            data: NDArray[np.float64] = validate_data(
+                self, X, dtype=np.float64, ensure_min_samples=2
+            )
         with one_thread():
             self._learn(data)
         return self
@@ -95,6 +97,8 @@ class DissimilarityPCA(FeatureLearner):
     def _learn(self, X: NDArray[np.float64]) -> None:
         """Set the fitted attributes."""
         D = check_dissimilarities(X, symmetrize=self.symmetrize)
+        if D.any():
+            check_squarable("the largest entry of X", float(D.max()))
         self.mean_ = D.mean(axis=0)
         centered = D - self.mean_
         # In units of the largest entry, so that no square over- or underflows.
@@ -130,8 +134,10 @@ class DissimilarityPCA(FeatureLearner):
         array of shape (n_samples, n_components_)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        with one_thread():
+        with naming("X"):
+            X = validate_data(self, X, dtype=np.float64, reset=False)
+        # Far from all, scores may be infinite.
+        with one_thread(), np.errstate(over="ignore"):
             return (X - self.mean_) @ self.components_.T / self.scale_
 
     def __sklearn_tags__(self) -> Tags:

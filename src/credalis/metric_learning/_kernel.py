@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
 from credalis import _archive
-from credalis._checks import check_choice, check_integer, check_number
+from credalis._checks import check_choice, check_integer, check_number, naming
 from credalis.metric_learning._base import MetricLearner, signs
 
 Matrix = NDArray[np.float64]
@@ -59,13 +59,15 @@ class KernelLearner(MetricLearner):
 
     def _kernel(self, X: Matrix) -> Matrix:
         """Kernel values (n_samples, n_support) of objects with the support."""
-        return pairwise_kernels(
-            X,
-            self.support_,
-            metric=self.kernel,
-            filter_params=not callable(self.kernel),
-            **self._kernel_parameters(),
-        )
+        # What is not finite is refused in the fit, and has no features later.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return pairwise_kernels(
+                X,
+                self.support_,
+                metric=self.kernel,
+                filter_params=not callable(self.kernel),
+                **self._kernel_parameters(),
+            )
 
     def _kernel_parameters(self) -> dict[str, Any]:
         if callable(self.kernel):
@@ -74,7 +76,10 @@ class KernelLearner(MetricLearner):
 
     def _start_kernel(self, X: Matrix, support: NDArray[np.intp]) -> Matrix:
         """Set the support and gamma; kernel values (n_support, n_support)."""
-        if not callable(self.kernel):
+        if callable(self.kernel):
+            with naming("kernel"):
+                float(self.kernel(X[0], X[0]))
+        else:
             check_choice("kernel", self.kernel, sorted(kernel_metrics()))
         check_integer("degree", self.degree, at_least=1)
         check_number("coef0", self.coef0)

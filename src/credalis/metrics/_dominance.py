@@ -88,7 +88,7 @@ def _scores(
     expected = "(n_partitions, 2)" if None in shape else str(shape)
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{name} must be numbers of shape {expected}, got {values!r}"
         ) from error

@@ -5,7 +5,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state, gen_batches
 
-from credalis._checks import check_choice, check_integer
+from credalis._checks import check_choice, check_integer, check_seed
 from credalis.belief import (
     PAIR_FOCAL_SETS,
     belief_distance,
@@ -107,6 +107,7 @@ def similarity_index(
     if mine.n_samples <= max_exact:
         mean = _mean_distance(mine, other, distance, max_bytes)
     else:
+        check_seed("random_state", random_state)
         rng = check_random_state(random_state)
         mean = _sampled_distance(mine, other, distance, n_pairs, rng, max_bytes)
     # Rounding may carry a mean of numbers in [0, 1] just outside.
@@ -119,7 +120,7 @@ def _mean_distance(
     """Mean distance over all pairs of objects."""
     n_samples = first.n_samples
     everyone = slice(None)
-    share = max_bytes * _ARRAYS_IN_BLOCK // _ARRAYS_ALIVE
+    share = max(1, max_bytes * _ARRAYS_IN_BLOCK // _ARRAYS_ALIVE)
     blocks = zip(
         pairwise_blocks(first.read(everyone), first.focal_sets, max_bytes=share),
         pairwise_blocks(second.read(everyone), second.focal_sets, max_bytes=share),

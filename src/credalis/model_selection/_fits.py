@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, get_tags
 
-from credalis._checks import check_integer, check_number, check_seed
+from credalis._checks import check_integer, check_number, check_seed, naming, shown
 from credalis._control import method_at_work, poll
 from credalis._parallel import in_parallel
 from credalis._progress import Progress
@@ -76,8 +76,11 @@ def checked_task(
 def distinct(name: str, values: Any, check: Callable[[Any], Any]) -> list[Any]:
     """Two or more different numbers in increasing order, each of them checked."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ValueError(f"{name} must be a list or range of numbers, got {values!r}")
-    listed = [check(value) for value in values]
+        raise ValueError(
+            f"{name} must be a list or range of numbers, got {shown(values)}"
+        )
+    with naming(name):
+        listed = [check(value) for value in values]
     if len(set(listed)) < max(2, len(listed)):
         raise ValueError(
             f"{name} must hold two or more different numbers, got {listed}"

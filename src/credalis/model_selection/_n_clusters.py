@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
+from credalis._checks import (
+    check_choice,
+    check_integer,
+    check_n_jobs,
+    check_seed,
+    naming,
+)
 from credalis._control import fitting
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import (
@@ -345,7 +351,8 @@ def _checked_criteria(criteria: str | Sequence[str]) -> tuple[str, ...]:
         return TRUST if criteria == "auto" else (criteria,)
     if not isinstance(criteria, Iterable):
         raise ValueError(f"criteria must be a list of names, got {criteria!r}")
-    listed = tuple(check_choice("criteria", each, TRUST) for each in criteria)
+    with naming("criteria"):
+        listed = tuple(check_choice("criteria", each, TRUST) for each in criteria)
     if not listed or len(set(listed)) < len(listed):
         raise ValueError(
             f"criteria must hold one or more different names, got {listed}"

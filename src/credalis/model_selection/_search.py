@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import Tags, check_random_state, get_tags
 
-from credalis._checks import check_integer, check_n_jobs, check_seed
+from credalis._checks import check_integer, check_n_jobs, check_seed, naming
 from credalis._control import Stop, fitting, poll, section, working_for
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._fits import settled
@@ -191,6 +191,8 @@ class CredalSearchCV(GridSearchCV):
         self
         """
         n_samples = number_of_rows(X)
+        if isinstance(X, memoryview):
+            X = np.asarray(X)
         check_seed("random_state", self.random_state)
         check_n_jobs(self.n_jobs)
         rng = check_random_state(self.random_state)
@@ -201,6 +203,9 @@ class CredalSearchCV(GridSearchCV):
             "cannot_link": cannot_link,
             "dissimilarities": dissimilarities,
         }
+        with naming("param_grid"):
+            if len(ParameterGrid(self.param_grid)) == 0:
+                raise ValueError("param_grid must hold at least one point, got none")
         information = RowInformation(n_samples, given)
         clusterer = Clusterer.find(self.estimator)
         information.check_used_by(clusterer)
@@ -241,7 +246,16 @@ class CredalSearchCV(GridSearchCV):
 
     def _folds(self, seed: int, n_samples: int) -> Splits:
         if not isinstance(self.cv, (int, np.integer)):
-            return self.cv
+            if self.cv is None or hasattr(self.cv, "get_n_splits"):
+                return self.cv
+            with naming("cv"):
+                splits = [tuple(map(np.asarray, (a, b))) for a, b in self.cv]
+            if not splits or any(a.dtype.kind not in "iub" for s in splits for a in s):
+                raise ValueError(
+                    "cv must be a number of folds, a splitter or pairs of row numbers, "
+                    f"got {self.cv!r}"
+                )
+            return splits
         n_splits = check_integer("cv", self.cv, at_least=2, at_most=n_samples)
         return KFold(n_splits, shuffle=True, random_state=seed)
 
@@ -389,7 +403,10 @@ def _on_estimators(
     if scoring is None:
         return None
     if isinstance(scoring, (list, tuple, set)):
-        scoring = {name: name for name in scoring}
+        with naming("scoring"):
+            scoring = {name: name for name in scoring}
+    if isinstance(scoring, Mapping) and not scoring:
+        raise ValueError("scoring must hold at least one score, got none")
     if isinstance(scoring, Mapping):
         return {name: _on_estimators(each) for name, each in scoring.items()}
     return _OnEstimator(scoring if callable(scoring) else get_scorer(scoring))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from credalis._checks import check_numbers
+from credalis._checks import check_dense, check_numbers
 from credalis.constraints import check_constraints, renumber
 from credalis.model_selection._clusterer import Clusterer
 
@@ -88,10 +88,14 @@ class RowInformation:
 
 def number_of_rows(X: Any) -> int:
     """Number of rows of an array, a list or a table, or a ValueError."""
+    check_dense("X", X)
     try:
-        return int(X.shape[0] if hasattr(X, "shape") else len(X))
+        n_rows = int(X.shape[0] if hasattr(X, "shape") else len(X))
     except (TypeError, IndexError) as error:
         raise ValueError(f"X must have rows, got {type(X).__name__}") from error
+    if n_rows == 0:
+        raise ValueError("X must have rows, got none")
+    return n_rows
 
 
 def take_rows(X: Any, rows: Rows, *, is_pairwise: bool) -> Any:
@@ -106,7 +110,8 @@ def take_rows(X: Any, rows: Rows, *, is_pairwise: bool) -> Any:
         return matrix[np.ix_(rows, rows)]
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    return (X if hasattr(X, "shape") else np.asarray(X))[rows]
+    is_array = hasattr(X, "shape") and not isinstance(X, memoryview)
+    return (X if is_array else np.asarray(X))[rows]
 
 
 def _square(dissimilarities: Any, n_samples: int) -> NDArray[np.float64]:

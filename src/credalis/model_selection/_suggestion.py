@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
-from credalis._checks import check_choice, check_flag, check_integer, check_seed
+from credalis._checks import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_seed,
+    naming,
+)
 from credalis._control import fitting
 from credalis._threads import one_thread
 from credalis.cluster._inputs._clusters import count_distinct
@@ -84,7 +90,8 @@ def suggest_n_clusters(
     >>> suggest_n_clusters(X, random_state=0).best
     1
     """
-    rows = check_array(X, dtype=np.float64, ensure_min_samples=2)
+    with naming("X"):
+        rows = check_array(X, dtype=np.float64, ensure_min_samples=2, input_name="X")
     check_members(members)
     check_flag("may_be_one", may_be_one)
     check_seed("random_state", random_state)

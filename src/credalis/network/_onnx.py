@@ -77,15 +77,18 @@ def onnx_model(
     attributes = rows
     for operator, values in steps:
         rows = graph.add(operator, rows, graph.constant(values))
-    masses = graph.add("Softmax", _outputs(graph, network, parameters, rows), axis=1)
+    outputs = _outputs(graph, network, parameters, rows)
     order = getattr(network, "order", None)
     if order is not None:
-        masses = graph.add(
-            "Gather", masses, graph.constant(np.asarray(order, np.int64)), axis=1
+        outputs = graph.add(
+            "Gather", outputs, graph.constant(np.asarray(order, np.int64)), axis=1
         )
+    masses = graph.add("Softmax", outputs, axis=1)
+    signals = None
     if novelty is not None:
         scores = _scores(graph, novelty, rows)
-        masses = _coupled(graph, network, parameters[-2:], masses, scores)
+        signals = _signals(graph, parameters[-2:], scores)
+        masses = _coupled(graph, network, masses, signals)
     if isinstance(reference, NeighborNovelty):
         places = rows if compares_inputs else attributes
         strangeness = neighbor_scores(graph, reference, places)
@@ -99,6 +102,9 @@ def onnx_model(
             graph, masses, strangeness, reference, outlier_rate, focal_sets
         )
     _results(graph, masses, focal_sets)
+    fading = signals if network.link == "paper" else None
+    least = np.finfo(np.float64).tiny if reference is not None else 5e-324
+    _labels(graph, outputs, fading, focal_sets, np.log(least))
     n_sets, n_clusters = focal_sets.membership.shape
     made = helper.make_graph(
         graph.nodes,
@@ -164,12 +170,14 @@ def _scores(graph: OnnxGraph, novelty: NoveltyScorer, rows: str) -> str:
     return graph.add("Sub", sums, graph.constant(novelty.factor * kernel.offset))
 
 
-def _coupled(
-    graph: OnnxGraph, network: Any, coefficients: Array, masses: str, scores: str
-) -> str:
-    """m* = ω m + (1 - ω) e_∅."""
+def _signals(graph: OnnxGraph, coefficients: Array, scores: str) -> str:
+    """β0 + β1 f, (n, 1)."""
     signals = graph.add("Mul", scores, graph.constant(coefficients[1]))
-    signals = graph.add("Add", signals, graph.constant(coefficients[0]))
+    return graph.add("Add", signals, graph.constant(coefficients[0]))
+
+
+def _coupled(graph: OnnxGraph, network: Any, masses: str, signals: str) -> str:
+    """m* = ω m + (1 - ω) e_∅."""
     one = graph.constant(1.0)
     eta = softplus(graph, signals)
     divisor = graph.add("Add", eta, one)
@@ -182,10 +190,44 @@ def _coupled(
 
 
 def _results(graph: OnnxGraph, masses: str, focal_sets: FocalSets) -> None:
-    """The outputs of the model."""
+    """Masses and plausibilities."""
     graph.add("Identity", masses, name="masses")
     members = graph.constant(focal_sets.membership.astype(float))
-    plausibility = graph.add("MatMul", masses, members, name="plausibility")
+    graph.add("MatMul", masses, members, name="plausibility")
+
+
+def _labels(
+    graph: OnnxGraph,
+    outputs: str,
+    fading: str | None,
+    focal_sets: FocalSets,
+    log_least: float,
+) -> None:
+    """The most plausible clusters, from outputs and not from masses.
+
+    What the masses of sets of clusters are to each other does not depend on ∅; next to
+    it they may be too small for the type of the numbers.
+
+    Parameters
+    ----------
+    graph : OnnxGraph
+        Gets the nodes.
+    outputs : str
+        Outputs of the network before the softmax, (n, n_focal_sets).
+    fading : str or None
+        Signals of the novelty coupling if the weight of the masses tends to 0, as their
+        exponential does.
+    focal_sets : FocalSets
+        What the outputs stand for.
+    log_least : float
+        Log of the mass on sets of clusters below which a partition knows of none: its
+        label is then 0.
+    """
+    inside = np.flatnonzero(focal_sets.cardinality)
+    inner = graph.add("Gather", outputs, graph.constant(inside), axis=1)
+    shares = graph.add("Softmax", inner, axis=1)
+    members = graph.constant(focal_sets.membership[inside].astype(float))
+    plausibility = graph.add("MatMul", shares, members)
     largest = graph.add("ReduceMax", plausibility, axes=[1], keepdims=1)
     # Ties up to rounding go to the lowest number, as in a partition.
     share = max(_TIE_SHARE, _TIE_UNITS * np.finfo(graph.dtype).eps)
@@ -193,5 +235,16 @@ def _results(graph: OnnxGraph, masses: str, focal_sets: FocalSets) -> None:
     margin = graph.add("Mul", largest, graph.constant(share))
     largest = graph.add("Sub", largest, margin)
     is_largest = graph.add("GreaterOrEqual", plausibility, largest)
+    if focal_sets.empty_index is not None:
+        tops = (
+            graph.add("ReduceMax", each, axes=[1], keepdims=1)
+            for each in (inner, outputs)
+        )
+        log_rest = graph.add("Sub", *tops)
+        if fading is not None:
+            zero = graph.constant(0.0)
+            log_rest = graph.add("Add", log_rest, graph.add("Min", fading, zero))
+        is_lost = graph.add("Less", log_rest, graph.constant(log_least))
+        is_largest = graph.add("Or", is_largest, is_lost)
     chosen = graph.add("Cast", is_largest, to=1)
     graph.add("ArgMax", chosen, axis=1, keepdims=0, name="label")

@@ -19,8 +19,22 @@ _MORE_CANDIDATES = 8
 def softplus(graph: OnnxGraph, values: str) -> str:
     """log(1 + exp(s)) as max(s, 0) + log(1 + exp(-|s|)): no overflow on either side."""
     tail = graph.add("Exp", graph.add("Neg", graph.add("Abs", values)))
-    tail = graph.add("Log", graph.add("Add", tail, graph.constant(1.0)))
-    return graph.add("Add", graph.add("Relu", values), tail)
+    return graph.add("Add", graph.add("Relu", values), _log1p(graph, tail))
+
+
+def _log1p(graph: OnnxGraph, values: str) -> str:
+    """log(1 + t) for t in [0, 1], precise for small t, where 1 + t has lost it."""
+    one = graph.constant(1.0)
+    above = graph.add("Add", values, one)
+    lost = graph.add("Sub", above, one)
+    # The logarithm is that of 1 + r with r the part of t that is left.
+    ratio = graph.add("Div", graph.add("Log", above), _not_zero(graph, lost))
+    is_small = graph.add("LessOrEqual", lost, graph.constant(0.0))
+    return graph.add("Where", is_small, values, graph.add("Mul", values, ratio))
+
+
+def _not_zero(graph: OnnxGraph, values: str) -> str:
+    return graph.add("Max", values, graph.constant(np.finfo(graph.dtype).tiny))
 
 
 def neighbor_scores(graph: OnnxGraph, reference: NeighborNovelty, rows: str) -> str:

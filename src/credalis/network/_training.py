@@ -377,9 +377,11 @@ class BlockTrainer:
         gradient = self._gradient_like(parameters)
         total = 0.0
         order = rng.permutation(self.data.n_samples)
-        for block in self._blocks(order, rng):
-            total += block(parameters, gradient)
-            update(parameters, gradient)
+        # The loss tells of a gradient that is no number.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for block in self._blocks(order, rng):
+                total += block(parameters, gradient)
+                update(parameters, gradient)
         return total / self.n_blocks
 
     def evaluate(self, parameters: Array) -> float:
@@ -392,7 +394,8 @@ class BlockTrainer:
             ]
         )
         blocks = self._blocks(order, np.random.RandomState(0))
-        return sum(block(parameters, gradient) for block in blocks) / self.n_blocks
+        with np.errstate(over="ignore", invalid="ignore"):
+            return sum(block(parameters, gradient) for block in blocks) / self.n_blocks
 
     def _blocks(
         self, order: Indices, rng: np.random.RandomState

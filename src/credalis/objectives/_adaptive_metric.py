@@ -64,12 +64,14 @@ class MetricSpace:
         -------
         array of shape (n_clusters, n_features, n_features), positive definite
         """
+        if self.directions.shape[1] == 0:
+            return previous  # nothing varies
         standard = scatters / (self.scale[:, None] * self.scale)
         inner = self.directions.T @ standard @ self.directions
         values, vectors = np.linalg.eigh(inner)
         mean = np.maximum(values.mean(axis=1, keepdims=True), 0.0)
         values = np.maximum(values, _FLAT * mean)
-        values[mean[:, 0] == 0] = 1.0
+        values[_FLAT * mean[:, 0] == 0] = 1.0
         # Relative to their geometric mean, so that no determinant overflows.
         values /= np.exp(np.log(values).mean(axis=1, keepdims=True))
         turned = self.directions @ vectors

@@ -95,6 +95,7 @@ class Entropy(Objective):
         """The sum, and log2(|A| / m(A)) - 1 / ln 2."""
         sizes = self.focal_sets.cardinality.astype(float)
         sizes[sizes == 0] = self.focal_sets.n_clusters
-        tiny = np.finfo(float).tiny
+        # Whose quotients are numbers.
+        tiny = sizes.max() * np.finfo(float).tiny
         bits = np.log2(sizes[:, None] / np.maximum(masses, tiny))
         return float(np.vdot(masses, bits)), bits - 1.0 / np.log(2.0)

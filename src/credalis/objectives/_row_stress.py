@@ -129,8 +129,8 @@ class CommonStress(RowStress):
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs (object, landmark) of different objects."""
-        return (self.n_samples - 1) * self.n_landmarks
+        """Number of pairs (object, landmark) of different objects, at least 1."""
+        return max(1, (self.n_samples - 1) * self.n_landmarks)
 
     def blocks(self) -> list[slice]:
         """Landmarks, then the objects that depend on nothing but landmarks."""

@@ -111,7 +111,9 @@ def iterate(
         for iteration in range(1, max_iter + 1):
             poll()
             previous = state
-            state, loss = step(state)
+            # The loss tells of numbers that are none.
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                state, loss = step(state)
             losses.append(float(loss))
             _check_finite(loss, iteration)
             if report is not None:
@@ -197,7 +199,7 @@ def _check_finite(loss: float, iteration: int) -> None:
     if not np.isfinite(loss):
         raise ValueError(
             f"the loss must stay finite, it is {loss} after iteration {iteration}: "
-            "scale the input data"
+            "scale the input data X"
         )
 
 
@@ -307,7 +309,8 @@ class _Search:
             return None
         poll()
         self.n_evaluations += 1
-        number, array = self.function(parameters)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            number, array = self.function(parameters)
         # A copy: the function may return the same array every time.
         value, gradient = float(number), np.array(array, dtype=np.float64)
         if gradient.shape != parameters.shape:

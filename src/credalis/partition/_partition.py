@@ -14,7 +14,9 @@ from credalis._checks import (
     check_choice,
     check_distributions,
     check_integer,
+    check_number,
     check_numbers,
+    naming,
     shown,
 )
 from credalis._choices import CLEAR_LEVEL
@@ -542,9 +544,11 @@ class CredalPartition:
         """The objects of a slice, of a list of numbers or of a boolean mask."""
         index = objects
         if not isinstance(index, slice):
-            index = np.atleast_1d(np.asarray(objects))
+            with naming("objects"):
+                index = np.atleast_1d(np.asarray(objects))
             if index.size == 0:
                 index = index.astype(np.intp)
+            _check_index(index, self.n_samples)
         return CredalPartition(self.masses[index], self.focal_sets)
 
     def __len__(self) -> int:
@@ -565,6 +569,9 @@ class CredalPartition:
 
     def allclose(self, other: "CredalPartition", *, atol: float = 1e-8) -> bool:
         """Whether focal sets are equal and masses differ by no more than atol."""
+        if not isinstance(other, CredalPartition):
+            raise ValueError(f"other must be a CredalPartition, got {shown(other)}")
+        atol = check_number("atol", atol, at_least=0)
         return (
             self.focal_sets == other.focal_sets
             and self.masses.shape == other.masses.shape
@@ -657,6 +664,24 @@ class CredalPartition:
     def _sets(self, rule: str) -> NDArray[np.bool_]:
         check_choice("rule", rule, SET_RULES)
         return getattr(self, f"{rule}_sets")
+
+
+def _check_index(index: NDArray[Any], n_samples: int) -> None:
+    """Refuse numbers of objects that there are not; an IndexError, as for a list."""
+    kind, shape = index.dtype.kind, index.shape
+    if kind not in "iub" or index.ndim != 1:
+        raise IndexError(
+            "objects must be a slice, a list of numbers or a boolean mask, got "
+            f"{shown(index)}"
+        )
+    if kind == "b" and shape != (n_samples,):
+        raise IndexError(
+            f"objects must be a mask of {n_samples} truth values, got shape {shape}"
+        )
+    if kind != "b" and ((index >= n_samples) | (index < -n_samples)).any():
+        raise IndexError(
+            f"objects must be numbers of the {n_samples} objects, got {shown(index)}"
+        )
 
 
 def uncopied_partition(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._checks import naming
 from credalis.belief._focal_sets import subset_name
 
 if TYPE_CHECKING:
@@ -182,7 +183,8 @@ def to_pandas(
         import pandas as pd
     except ImportError as error:
         raise ImportError("to_pandas needs pandas: pip install pandas") from error
-    return pd.DataFrame(columns(partition, verdicts), index=index)
+    with naming("index"):
+        return pd.DataFrame(columns(partition, verdicts), index=index)
 
 
 def to_polars(partition: "CredalPartition", verdicts: "Verdicts") -> "pl.DataFrame":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._checks import check_numbers
 from credalis._drawing.axes import add_legend, start_axes
 from credalis._drawing.labels import place_labels
 from credalis._drawing.palette import BASE_COLORS, INK, SOFT_INK
@@ -85,8 +86,8 @@ class ConsistencyDisplay:
         -------
         ConsistencyDisplay
         """
-        if isinstance(names, str) or len(names) == 0:
-            raise ValueError(f"names must hold at least one name, got {names!r}")
+        if isinstance(names, str) or np.ndim(names) == 0 or not len(names):
+            raise ValueError(f"names must hold at least one name, got {names!r:.80}")
         ci = _checked_scores("ci", ci, len(names))
         ns = _checked_scores("ns", ns, len(names))
         display = cls(
@@ -202,7 +203,7 @@ def is_dominated(ci: NDArray[np.float64], ns: NDArray[np.float64]) -> NDArray[np
 
 def _checked_scores(name: str, scores: ArrayLike, n_names: int) -> NDArray[np.float64]:
     """Values of an index, or a ValueError that names it."""
-    array = np.array(scores, dtype=np.float64)
+    array = check_numbers(name, scores)
     if array.shape != (n_names,):
         raise ValueError(
             f"{name} must hold one value for each of the {n_names} names, got shape "

@@ -87,7 +87,7 @@ class FeatureDisplay:
         -------
         FeatureDisplay
         """
-        values = check_features(features)
+        values = check_features(features, name="features")
         classes = check_classes(labels, len(values))
         if (classes < 0).all():
             raise ValueError("labels must hold a class of some object, got only -1")

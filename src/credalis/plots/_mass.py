@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice
 from credalis._drawing.axes import add_color_bar, add_legend, start_axes
-from credalis._drawing.inputs import check_names, fitted
+from credalis._drawing.inputs import check_names, check_partition, fitted
 from credalis._drawing.legibility import averaged_rows, group_bounds, group_name
 from credalis._drawing.palette import (
     INK,
@@ -135,6 +135,7 @@ class MassDisplay:
         -------
         MassDisplay
         """
+        check_partition(partition)
         check_choice("kind", kind, KINDS)
         if order is not None:
             check_choice("order", order, ORDERS)

@@ -8,7 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._drawing.axes import add_legend, line_handle, mark_handle, start_axes
-from credalis._drawing.inputs import check_feature_names, check_features, fitted
+from credalis._drawing.inputs import (
+    check_feature_names,
+    check_features,
+    check_partition,
+    fitted,
+)
 from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
 from credalis._drawing.palette import (
     INK,
@@ -194,6 +199,7 @@ class CredalPartitionDisplay:
         centers: ArrayLike | None,
         feature_names: Sequence[str] | None,
     ) -> "CredalPartitionDisplay":
+        check_partition(partition)
         features = check_features(X, partition.n_samples)
         names = check_feature_names(feature_names, X, features.shape[1])
         verdicts = partition.verdicts(clear_level)

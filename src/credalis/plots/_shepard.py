@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice, check_number
 from credalis._drawing.axes import add_color_bar, start_axes
-from credalis._drawing.inputs import fitted
+from credalis._drawing.inputs import check_partition, fitted
 from credalis._drawing.legibility import MAX_DOTS
 from credalis._drawing.pairs import (
     choose_pairs,
@@ -129,6 +129,7 @@ class ShepardDisplay:
         -------
         ShepardDisplay
         """
+        check_partition(partition)
         numbers = choose_pairs(partition.n_samples, n_pairs, random_state)
         values = given_dissimilarities(dissimilarities, numbers, partition.n_samples)
         pairs = objects_of_pairs(numbers, partition.n_samples)

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -27,6 +28,8 @@ from credalis.report._content.subject import Subject, subject_of
 from credalis.report._content.summary import coverage_text, facts, how, lead
 from credalis.report._content.text import plain
 
+_MAX_NOTE_LENGTH = 1000
+
 
 def report(
     result: Any,
@@ -39,6 +42,9 @@ def report(
     command: str | None = None,
     clear_level: float = CLEAR_LEVEL,
     coverage: float | None = None,
+    described: Sequence[str] = (),
+    cluster_names: Sequence[str] | None = None,
+    notes: Sequence[str] = (),
 ) -> None:
     """Write one HTML page about a clustering; it opens offline.
 
@@ -78,6 +84,14 @@ def report(
         Level of the sets of clusters that a calibrated model gives, see its method
         ``calibrate``; the page says how large they are and what the level rests on.
         None: 0.9 if the model is calibrated.
+    described : sequence of str, default=()
+        Columns of `data` that the objects were not compared by, but that say what the
+        clusters are: "98 % Gentoo".
+    cluster_names : sequence of str, default=None
+        Names of the clusters, if they have some.
+    notes : sequence of str, default=()
+        What was decided about the table, such as ``decisions_`` of
+        `credalis.tabular.TablePreparation`; the page lists it.
 
     Examples
     --------
@@ -91,13 +105,25 @@ def report(
     import_jinja()
     if command is not None and not isinstance(command, str):
         raise ValueError(f"command must be a str or None, got {command!r}")
-    subject = subject_of(result, X, dissimilarities, data, ids, clear_level)
-    html = _page(subject, command, coverage_text(subject, coverage))
+    subject = subject_of(
+        result,
+        X,
+        dissimilarities,
+        data,
+        ids,
+        clear_level,
+        described=described,
+        cluster_names=cluster_names,
+    )
+    decisions = [plain(note, _MAX_NOTE_LENGTH) for note in notes]
+    html = _page(subject, command, coverage_text(subject, coverage), decisions)
     with atomic_write(path) as stream:
         stream.write(html.encode())
 
 
-def _page(subject: Subject, command: str | None, coverage: str) -> str:
+def _page(
+    subject: Subject, command: str | None, coverage: str, decisions: list[str]
+) -> str:
     """What the report says and draws, in its template."""
     from credalis import __version__
 
@@ -137,6 +163,7 @@ def _page(subject: Subject, command: str | None, coverage: str) -> str:
         mass_chart=mass_chart(subject),
         diagrams={name: chart for name, chart in diagrams.items() if chart is not None},
         settings=settings_of(subject, command),
+        decisions=decisions,
         version=__version__,
     )
 

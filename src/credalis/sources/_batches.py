@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from credalis._checks import naming
 from credalis.sources._base import Array, Source, check_columns
 from credalis.tables import Table, as_matrix
 
@@ -143,11 +144,14 @@ def as_numbers(batch: Any) -> Array:
     """An array, data frame or record batch as an array of float64."""
     if _is_record_batch(batch):
         return as_matrix(batch)
-    values = np.asarray(batch)
+    with naming("X"):
+        values = np.asarray(batch)
+    if values.dtype.kind in "cmM":
+        raise ValueError(f"X must hold numbers in all batches, got {values.dtype}")
     if values.dtype.kind not in "biuf":
         try:
             return values.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"X must hold numbers in all batches: {error}") from error
     return values.astype(np.float64, copy=False)
 

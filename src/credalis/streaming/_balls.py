@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.metrics import pairwise_distances
 
 from credalis import _archive
+from credalis.dissimilarity import dissimilarities_between
 from credalis.streaming._evidence import Bets, log_evidence
 
 Array = NDArray[np.float64]
@@ -57,7 +57,7 @@ class Reference:
         """Distances of points and others, (n_points, n_others)."""
         if len(points) == 0 or len(others) == 0:
             return np.zeros((len(points), len(others)))
-        return pairwise_distances(points, others, metric=self.metric)
+        return dissimilarities_between(points, others, self.metric)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,14 +4,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import pairwise_distances
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from credalis._threads import one_thread
+from credalis.cluster._inputs._geometry import within_reach
+from credalis.cluster._inputs._side_information import placed
+from credalis.dissimilarity import dissimilarities_between
 from credalis.streaming._balls import Metric
 
 Array = NDArray[np.float64]
+
+# Squares of so large numbers, and sums of many of them, are numbers.
+_FARTHEST = 1e145
 
 # Objects of a cluster whose distances give its size.
 _MAX_OBJECTS = 300
@@ -62,11 +67,12 @@ def metric_of(model: Any) -> Metric:
 
 
 def points_of(model: Any, X: Array) -> Array:
-    """Where the model takes distances of objects, (n_samples, n_dimensions)."""
-    transformer = getattr(model, "transformer_", None)
-    if transformer is None:
-        return X
-    return np.asarray(transformer.transform(X), dtype=np.float64)
+    """Where the model takes distances of objects, (n_samples, n_dimensions).
+
+    Those that are too far away for squared distances are brought nearer to 0.
+    """
+    points = placed(getattr(model, "transformer_", None), X)
+    return within_reach(points, np.zeros(points.shape[1]), _FARTHEST)
 
 
 def conformal_threshold(values: Array, rate: float) -> float:
@@ -84,7 +90,7 @@ def cluster_size(points: Array, labels: NDArray[np.intp], metric: Metric) -> flo
     for cluster in np.unique(labels):
         members = points[labels == cluster][:_MAX_OBJECTS]
         if len(members) > 1:
-            distances = pairwise_distances(members, metric=metric)
+            distances = dissimilarities_between(members, None, metric)
             pairs = distances[np.triu_indices(len(members), 1)]
             sizes.append(np.sqrt(np.square(pairs).mean()))
     if not sizes or np.median(sizes) == 0:

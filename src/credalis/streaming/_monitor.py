@@ -12,7 +12,14 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from credalis import _archive
-from credalis._checks import check_choice, check_integer, check_number, check_seed
+from credalis._checks import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_seed,
+    check_widths,
+    naming,
+)
 from credalis._warnings import warn_user
 from credalis.cluster import NNEVCLUS
 from credalis.cluster.nnevclus._extension import extended
@@ -233,8 +240,8 @@ class NewClusterMonitor(BaseEstimator):
         """
         self._check_parameters()
         partition = self.model.predict_partition(X)
-        data: Array = check_array(X, dtype=np.float64)
-        n_least = 2 * int(np.ceil(1 / self.rejection_rate))
+        data = _rows(X)
+        n_least = 2 * int(np.ceil(min(1 / float(self.rejection_rate), 1e15)))
         if len(data) < n_least:
             raise ValueError(
                 f"X must hold at least {n_least} calibration objects for "
@@ -287,7 +294,7 @@ class NewClusterMonitor(BaseEstimator):
         """
         check_is_fitted(self, "balls_")
         scores = strangeness(self.model, X)
-        data: Array = check_array(X, dtype=np.float64)
+        data = _rows(X)
         rejected = np.flatnonzero(scores > self.threshold_)
         reference = self._reference
         for start in range(0, len(rejected), _BLOCK):
@@ -381,7 +388,7 @@ class NewClusterMonitor(BaseEstimator):
         replay, labels = self.replay_, self.replay_labels_
         if X is not None:
             more = self.model.predict_partition(X).labels
-            replay = np.concatenate([replay, check_array(X, dtype=np.float64)])
+            replay = np.concatenate([replay, _rows(X)])
             labels = np.concatenate([labels, more])
         return extended(
             self.model, replay, labels, [cluster.objects for cluster in clusters]
@@ -433,6 +440,7 @@ class NewClusterMonitor(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_monitored(self.model)
+        check_widths(self.get_params(deep=False))
         check_number("false_alarm_rate", self.false_alarm_rate, above=0, at_most=0.5)
         check_number("rejection_rate", self.rejection_rate, above=0, at_most=0.5)
         check_number("min_share", self.min_share, at_least=0, at_most=0.5)
@@ -479,3 +487,8 @@ class NewClusterMonitor(BaseEstimator):
             setattr(monitor, name, value)
         monitor.balls_ = Balls.from_state(state["fitted"]["balls_"])
         return monitor
+
+
+def _rows(X: ArrayLike) -> Array:
+    with naming("X"):
+        return check_array(X, dtype=np.float64, input_name="X")

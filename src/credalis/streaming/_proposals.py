@@ -80,7 +80,8 @@ def proposed_clusters(
     clusters = []
     for k in range(n_groups):
         objects = balls.objects[group == k]
-        center = objects.mean(axis=0)
+        # In a large unit, so that no sum overflows; a power of two rounds nothing.
+        center = np.ldexp(np.ldexp(objects, -30).mean(axis=0), 30)
         deviations = balls.points[group == k]
         deviations = deviations - deviations.mean(axis=0)
         spread = float(np.sqrt(np.square(deviations).sum(axis=1).mean()))

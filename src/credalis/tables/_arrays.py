@@ -1,18 +1,33 @@
 """Arrays of NumPy's files as tables."""
 
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._checks import naming
 from credalis.tables._table import ByteSource, Table, arrow, check_names, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _MODEL_HEADER = "credalis.npy"
+
+
+# What NumPy and zipfile raise for damaged files, besides ValueError.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    SyntaxError,
+    tokenize.TokenError,
+    NotImplementedError,  # a compression that does not exist
+    RuntimeError,  # a password
+)
 
 
 class ArrayTable(Table):
@@ -35,13 +50,14 @@ class ArrayTable(Table):
         pa = arrow()
         for start in range(0, self.n_rows or 0, max_rows):
             rows = slice(start, start + max_rows)
-            arrays = [
-                pa.array(
-                    _native(self._columns[name][rows]),
-                    self.schema.field(name).type,
-                )
-                for name in columns
-            ]
+            with naming(self.name):
+                arrays = [
+                    pa.array(
+                        _native(self._columns[name][rows]),
+                        self.schema.field(name).type,
+                    )
+                    for name in columns
+                ]
             yield pa.record_batch(arrays, names=columns)
 
 
@@ -57,43 +73,42 @@ def open_npy(source: ByteSource) -> ArrayTable:
             array = np.load(source.path, mmap_mode="r", allow_pickle=False)
         else:
             array = np.load(source.open_seekable(), allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (ValueError, *_UNREADABLE) as error:
         raise ValueError(f"{source.name} cannot be read: {error}") from error
     return ArrayTable(source.name, "npy", _columns(source.name, array))
 
 
-def open_npz(source: ByteSource) -> ArrayTable:
+def open_npz(table: str, stream: BinaryIO) -> ArrayTable:
     """An archive with one matrix, or with columns of equal length."""
     try:
-        with source.open_seekable() as stream:
+        with naming(table):
             with zipfile.ZipFile(stream) as members:
-                _check_members(source.name, members.namelist())
+                _check_members(table, members.namelist())
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, EOFError, KeyError) as error:
-        raise ValueError(f"{source.name} cannot be read: {error}") from error
+    except (*_UNREADABLE, KeyError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        raise ValueError(f"{table} cannot be read: {error}") from error
     if len(arrays) == 1:
         (array,) = arrays.values()
-        return ArrayTable(source.name, "npz", _columns(source.name, array))
+        return ArrayTable(table, "npz", _columns(table, array))
     lengths = {array.shape for array in arrays.values()}
     if len(lengths) != 1 or len(next(iter(lengths))) != 1:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(
-            f"{source.name} must hold one matrix, or vectors of equal length as "
+            f"{table} must hold one matrix, or vectors of equal length as "
             f"columns; it holds {shapes or 'nothing'}"
         )
-    return ArrayTable(source.name, "npz", arrays)
+    return ArrayTable(table, "npz", arrays)
 
 
 def _check_members(name: str, members: list[str]) -> None:
     if _MODEL_HEADER in members:
         raise ValueError(f"{name} is a file saved by credalis, not a table")
     if not members or not all(member.endswith(".npy") for member in members):
-        what = f"an archive of {listed(members)}: unpack it first"
-        if any(member.startswith("xl/") for member in members):
-            what = "an Excel workbook: save the sheet as CSV"
-        raise ValueError(f"{name} is {what}")
+        raise ValueError(f"{name} is an archive of {listed(members)}: unpack it first")
 
 
 def _columns(name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:

@@ -50,6 +50,8 @@ class CsvTable(Table):
         self._source = source
         self._text_columns = frozenset(text_columns)
         self._missing_values = list(missing_values)
+        self.unnamed = dialect.unnamed
+        self.notes = list(dialect.notes)
         self.schema = self._inferred()
 
     def _batches(self, columns: list[str], max_rows: int) -> Iterator["pa.RecordBatch"]:
@@ -62,11 +64,8 @@ class CsvTable(Table):
                 yield from reader
             except arrow().ArrowInvalid as error:
                 raise ValueError(self._explained(error)) from error
-            except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"{self.name} is not {self.dialect.encoding} text: say how it is "
-                    "encoded, for example with --encoding latin-1"
-                ) from error
+            except UnicodeError as error:
+                raise ValueError(self._not_text) from error
 
     def _inferred(self) -> "pa.Schema":
         """Types of the first block; whole numbers may be followed by fractions."""
@@ -79,8 +78,17 @@ class CsvTable(Table):
                 raise ValueError(self._explained(error)) from error
             # The head may end within quotes: its first half decides.
             found = self._schema_of(head, len(head) // 2)
+        except UnicodeError as error:
+            raise ValueError(self._not_text) from error
         return pa.schema(
             [(field.name, self._settled(field.name, field.type)) for field in found]
+        )
+
+    @property
+    def _not_text(self) -> str:
+        return (
+            f"{self.name} is not {self.dialect.encoding} text: say how it is encoded, "
+            "for example with --encoding cp1252"
         )
 
     def _schema_of(self, head: bytes, block_bytes: int) -> "pa.Schema":
@@ -153,7 +161,7 @@ class CsvTable(Table):
         if "UTF8" in text or (value and "\ufffd" in value.group(1)):
             return (
                 f"{where}: not {self.dialect.encoding} text: say how the file is "
-                "encoded, for example with --encoding latin-1"
+                "encoded, for example with --encoding cp1252"
             )
         cell = repr(value.group(1)) if value else "a cell"
         sign = quote(value.group(1)) if value else "TEXT"

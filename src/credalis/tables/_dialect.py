@@ -20,6 +20,8 @@ _BYTE_ORDER_MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
+# What text that is not UTF-8 mostly is: that of Windows in western Europe.
+_WINDOWS = "cp1252"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ class Dialect:
         Lines before the first row: those of the header, and empty ones before it.
     sample : list of lists of str
         The first rows, for messages.
+    unnamed : tuple of str
+        Columns whose cell in the header is empty.
+    notes : tuple of str
+        What was tried and should be told.
     """
 
     encoding: str
@@ -48,6 +54,8 @@ class Dialect:
     names: list[str]
     n_skipped: int
     sample: list[list[str]] = field(repr=False)
+    unnamed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def detect(
@@ -59,7 +67,9 @@ def detect(
     encoding: str | None = None,
 ) -> Dialect:
     """The dialect of a text file; what is given is not guessed."""
-    encoding = encoding or _encoding(source.head)
+    notes: tuple[str, ...] = ()
+    if encoding is None:
+        encoding, notes = _encoding(source)
     text = _decoded(source, encoding)
     lines = text.splitlines(keepends=True)
     if not source.is_short and len(lines) > 1:
@@ -70,14 +80,8 @@ def detect(
     delimiter = delimiter or _delimiter(sample)
     rows, n_lines = _rows(sample, delimiter)
     if header is None:
-        header = _is_header(rows[0])
-    first = rows[0]
-    if header:
-        names = [cell.strip() or f"x{j}" for j, cell in enumerate(first)]
-        advice = ": rename one, or say that there is no header if the first line is one"
-        names = check_names(source.name, names, advice + " of data")
-    else:
-        names = [f"x{j}" for j in range(len(first))]
+        header = has_names(rows[0])
+    names, unnamed = named_columns(source.name, rows[0], has_header=header)
     body = rows[1:] if header else rows
     return Dialect(
         encoding=encoding,
@@ -86,6 +90,28 @@ def detect(
         names=names,
         n_skipped=n_lines[0] if header else 0,
         sample=body,
+        unnamed=unnamed,
+        notes=notes,
+    )
+
+
+def has_names(first: list[str]) -> bool:
+    """Whether a first row has names: no cell of it is a number."""
+    return any(cell.strip() for cell in first) and not any(map(is_number, first))
+
+
+def named_columns(
+    table: str, first: list[str], *, has_header: bool
+) -> tuple[list[str], tuple[str, ...]]:
+    """Names of the columns, and which of them the header leaves without one."""
+    places = [f"x{j}" for j in range(len(first))]
+    if not has_header:
+        return places, ()
+    names = [cell.strip() or place for cell, place in zip(first, places, strict=True)]
+    advice = ": rename one, or say that there is no header if the first line is one"
+    check_names(table, names, advice + " of data")
+    return names, tuple(
+        name for name, cell in zip(names, first, strict=True) if not cell.strip()
     )
 
 
@@ -94,11 +120,29 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
-def _encoding(head: bytes) -> str:
+def _encoding(source: ByteSource) -> tuple[str, tuple[str, ...]]:
+    """What a byte order mark says, else UTF-8, else that of Windows, and what to say.
+
+    Bytes that no letter of Windows stands for are not guessed any further.
+    """
     for mark, encoding in _BYTE_ORDER_MARKS.items():
-        if head.startswith(mark):
-            return encoding
-    return "utf-8"
+        if source.head.startswith(mark):
+            return encoding, ()
+    head = source.whole_lines
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        try:
+            text = head.decode(_WINDOWS)
+        except UnicodeDecodeError:
+            return "utf-8", ()
+        line = head[: error.start].count(b"\n")
+        shown = " ".join(text.splitlines()[line].split())[:60]
+        return _WINDOWS, (
+            f"not UTF-8, read as {_WINDOWS}: line {line + 1} then says {shown!r} "
+            "(--encoding names another)",
+        )
+    return "utf-8", ()
 
 
 def _decoded(source: ByteSource, encoding: str) -> str:
@@ -149,11 +193,6 @@ def _delimiter(lines: list[str]) -> str:
         if is_table and all(map(is_number, rows[-1])):
             return " "
     return best
-
-
-def _is_header(first: list[str]) -> bool:
-    """Whether the first row has names: no cell of it is a number."""
-    return any(cell.strip() for cell in first) and not any(map(is_number, first))
 
 
 def _decimal(rows: list[list[str]], delimiter: str) -> str:

@@ -8,20 +8,31 @@ from credalis.tables._arrays import open_npy, open_npz
 from credalis.tables._columnar import ArrowTable, ParquetFolder, ParquetTable
 from credalis.tables._csv import CsvTable
 from credalis.tables._dialect import detect
+from credalis.tables._excel import ARCHIVE, OLD_EXCEL, ExcelTable, is_workbook
 from credalis.tables._table import STDIN, ByteSource, Table, arrow
 
 # How other files that people have begin.
 _FOREIGN = {
     b"\x89HDF": "an HDF5 file",
     b"SQLite format 3": "an SQLite database",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"FEA1": "a Feather file of the first version",
     b"%PDF": "a PDF document",
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive",
     b"\x28\xb5\x2f\xfd": "a zstd archive",
 }
-_BINARY_NAMES = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy", ".npz")
+_BINARY_NAMES = (
+    ".parquet",
+    ".pq",
+    ".arrow",
+    ".feather",
+    ".ipc",
+    ".npy",
+    ".npz",
+    ".xlsx",
+    ".xls",
+    ".ods",
+)
 
 
 def open_table(
@@ -31,6 +42,7 @@ def open_table(
     header: bool | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    sheet: str | int | None = None,
     text_columns: Sequence[str] = (),
     missing_values: Sequence[str] = (),
 ) -> Table:
@@ -39,14 +51,19 @@ def open_table(
     Parameters
     ----------
     path : str or path-like
-        A CSV or TSV file, a Parquet file or a folder of them, an Arrow or Feather file,
-        an NPY or NPZ file; "-" is standard input. All but folders may be compressed
-        with gzip. The bytes decide which format it is.
+        A CSV or TSV file, a workbook of Excel or OpenDocument, a Parquet file or a
+        folder of them, an Arrow or Feather file, an NPY or NPZ file; "-" is standard
+        input. All but folders may be compressed with gzip. The bytes decide which
+        format it is.
     delimiter, header, decimal, encoding : default=None
         For text files. By default, the delimiter is the tab, semicolon, bar, comma or
         blank that cuts most lines into the same number of cells; a first line without
         numbers is a header; the decimal sign is a comma if there are numbers with one
-        and none with a point; the encoding is UTF-8, or what a byte order mark says.
+        and none with a point; the encoding is what a byte order mark says, else UTF-8,
+        else cp1252.
+    sheet : str or int, default=None
+        Sheet of a workbook: its name, or its number from 1 on; by default the first
+        one with several rows.
     text_columns : sequence of str, default=()
         Columns of a text file that are not parsed: identifiers keep their zeros.
     missing_values : sequence of str, default=()
@@ -81,6 +98,21 @@ def open_table(
     head = source.head
     if not head:
         raise ValueError(f"{source.name} is empty")
+    if head.startswith((ARCHIVE, OLD_EXCEL)):
+        with source.open_seekable() as stream:
+            if head.startswith(ARCHIVE) and not is_workbook(stream):
+                _check_no_sheet(source, sheet)
+                return open_npz(source.name, stream)
+            stream.seek(0)
+            return ExcelTable(
+                source,
+                stream,
+                sheet=sheet,
+                header=header,
+                text_columns=text_columns,
+                missing_values=missing_values,
+            )
+    _check_no_sheet(source, sheet)
     if head.startswith(b"PAR1"):
         return ParquetTable(source)
     if head.startswith(b"ARROW1"):
@@ -89,8 +121,6 @@ def open_table(
         return ArrowTable(source, is_stream=True)
     if head.startswith(b"\x93NUMPY"):
         return open_npy(source)
-    if head.startswith(b"PK\x03\x04"):
-        return open_npz(source)
     _check_text(source, encoding)
     dialect = detect(
         source,
@@ -104,10 +134,15 @@ def open_table(
     )
 
 
+def _check_no_sheet(source: ByteSource, sheet: str | int | None) -> None:
+    if sheet is not None:
+        raise ValueError(f"{source.name} is no workbook: leave out --sheet")
+
+
 def _check_text(source: ByteSource, encoding: str | None) -> None:
     """Refuse what is no text before a parser finds strange cells in it."""
     head = source.head
-    readable = "CSV, TSV, Parquet, Arrow, Feather, NPY and NPZ can be read"
+    readable = "CSV, TSV, Excel, ODS, Parquet, Arrow, Feather, NPY and NPZ can be read"
     for start, what in _FOREIGN.items():
         if head.startswith(start):
             raise ValueError(f"{source.name} is {what}; {readable}")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
@@ -48,13 +49,17 @@ class Table(ABC):
     name : str
         What the table is called in messages: its path, or "standard input".
     format : str
-        "csv", "parquet", "arrow", "npy" or "npz".
+        "csv", "excel", "parquet", "arrow", "npy" or "npz".
     schema : pyarrow.Schema
         Names and types of the columns.
     n_rows : int or None
         Number of rows, if the format tells it before all is read.
     is_repeatable : bool
         Whether `batches` can be asked for more than once; a pipe cannot be read again.
+    unnamed : tuple of str
+        Columns that the header leaves without a name.
+    notes : list of str
+        What was guessed about the file and should be told.
     """
 
     name: str
@@ -62,6 +67,8 @@ class Table(ABC):
     schema: "pa.Schema"
     n_rows: int | None = None
     is_repeatable: bool = True
+    unnamed: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -136,6 +143,13 @@ def listed(names: Sequence[str]) -> str:
     return f"{shown} and {n_hidden} more" if n_hidden > 0 else shown
 
 
+def option(name: str, columns: Sequence[str]) -> str:
+    """An option with names of columns, as it can be pasted into a shell."""
+    if any("," in column for column in columns):
+        return " ".join(f"{name} {quote(column)}" for column in columns)
+    return f"{name} {quote(','.join(columns))}"
+
+
 def check_names(name: str, columns: Sequence[str], advice: str = "") -> list[str]:
     """Names that are all different, or a ValueError."""
     seen: set[str] = set()
@@ -161,7 +175,7 @@ def reading(name: str) -> Iterator[None]:
     pa = arrow()
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         # What is damaged inside comes as an OSError without a number.
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -202,7 +216,12 @@ def as_matrix(
     names = batch.schema.names if columns is None else list(columns)
     matrix = np.empty((batch.num_rows, len(names)))
     for j, name in enumerate(names):
-        matrix[:, j] = _as_floats(batch.column(name), name)
+        column = batch.column(name)
+        if kind_of(column.type) != "number":
+            raise ValueError(
+                f"column {name!r} must hold numbers, but its type is {column.type}"
+            )
+        matrix[:, j] = as_floats(column)
     return matrix
 
 
@@ -218,12 +237,9 @@ def as_text(column: "pa.Array | pa.ChunkedArray") -> list[str | None]:
     return [None if value is None else str(value) for value in column.to_pylist()]
 
 
-def _as_floats(column: Any, name: str) -> NDArray[np.float64]:
+def as_floats(column: "pa.Array | pa.ChunkedArray") -> NDArray[np.float64]:
+    """A column of numbers or truth values as an array, NaN where one is missing."""
     pa = arrow()
-    if kind_of(column.type) != "number":
-        raise ValueError(
-            f"column {name!r} must hold numbers, but its type is {column.type}"
-        )
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_float16(column.type):

@@ -7,9 +7,17 @@ fitted estimator.
 
 from credalis._choices import FIELDS, MISSING, SCALINGS
 from credalis.tabular._columns import Columns, choose_columns, read_columns
+from credalis.tabular._decisions import decide
 from credalis.tabular._memberships import membership_batch, membership_schema
 from credalis.tabular._model import TabularModel
-from credalis.tabular._preparation import Preparation, Prepared, prepare
+from credalis.tabular._preparation import (
+    Preparation,
+    Prepared,
+    missing_counts,
+    prepare,
+)
+from credalis.tabular._readings import in_words
+from credalis.tabular._transformer import TablePreparation
 
 __all__ = [
     "FIELDS",
@@ -18,10 +26,14 @@ __all__ = [
     "Columns",
     "Preparation",
     "Prepared",
+    "TablePreparation",
     "TabularModel",
     "choose_columns",
+    "decide",
+    "in_words",
     "membership_batch",
     "membership_schema",
+    "missing_counts",
     "prepare",
     "read_columns",
 ]

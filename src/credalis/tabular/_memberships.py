@@ -25,28 +25,30 @@ def membership_schema(
     fields: Sequence[str] = FIELDS,
     *,
     has_coverage: bool = False,
+    cluster_names: Sequence[str] | None = None,
 ) -> "pa.Schema":
     """Names and types of the columns: the key of the row, then the fields.
 
     With ``has_coverage`` the column "coverage" is the last one.
 
     The names are those of ``CredalPartition.to_pandas``: "pl {0}" is the plausibility
-    of cluster 0, "m {0,1}" the mass of the set of clusters 0 and 1.
+    of cluster 0, "m {0,1}" the mass of the set of clusters 0 and 1. With
+    ``cluster_names`` the clusters have those, and labels are text.
     """
     import pyarrow as pa
 
     for name in fields:
         check_choice("fields", name, FIELDS)
     single = {
-        "label": pa.int64(),
+        "label": pa.int64() if cluster_names is None else pa.string(),
         "set": pa.string(),
         "outlier": pa.bool_(),
         "ambiguous": pa.bool_(),
         "doubt": pa.float64(),
     }
     many = {
-        "plausibilities": [f"pl {{{k}}}" for k in range(focal_sets.n_clusters)],
-        "masses": [f"m {name}" for name in focal_sets.names],
+        "plausibilities": _plausibility_names(focal_sets, cluster_names),
+        "masses": _mass_names(focal_sets, cluster_names),
     }
     columns = [key]
     for name in FIELDS:
@@ -72,6 +74,7 @@ def membership_batch(
     is_kept: NDArray[np.bool_],
     clear_level: float = CLEAR_LEVEL,
     coverage_sets: NDArray[np.bool_] | None = None,
+    cluster_names: Sequence[str] | None = None,
 ) -> "pa.RecordBatch":
     """One row for each key; rows that are not in the partition are empty.
 
@@ -89,12 +92,14 @@ def membership_batch(
         As in `CredalPartition.verdicts`.
     coverage_sets : array of bool, shape (n_kept, n_clusters), default=None
         Sets with a level, for a schema that has them.
+    cluster_names : sequence of str, default=None
+        The names that the schema was made with.
     """
     import pyarrow as pa
 
-    values = _values(schema, partition, clear_level)
+    values = _values(schema, partition, clear_level, cluster_names)
     if coverage_sets is not None:
-        values[_COVERAGE] = np.array(set_names(coverage_sets), dtype=object)
+        values[_COVERAGE] = _sets(coverage_sets, cluster_names)
     n_rows = len(is_kept)
     arrays = [keys]
     for field in list(schema)[1:]:
@@ -108,27 +113,62 @@ def membership_batch(
     return pa.record_batch(arrays, schema=schema)
 
 
+def _plausibility_names(
+    focal_sets: FocalSets, cluster_names: Sequence[str] | None
+) -> list[str]:
+    called = cluster_names or range(focal_sets.n_clusters)
+    return [f"pl {{{name}}}" for name in called]
+
+
+def _mass_names(
+    focal_sets: FocalSets, cluster_names: Sequence[str] | None
+) -> list[str]:
+    if cluster_names is None:
+        return [f"m {name}" for name in focal_sets.names]
+    return [f"m {name}" for name in _sets(focal_sets.membership, cluster_names)]
+
+
+def _sets(
+    sets: NDArray[np.bool_], cluster_names: Sequence[str] | None
+) -> NDArray[np.object_]:
+    """Sets of clusters as text, as in "{0,1}" or "{cat,dog}"."""
+    if cluster_names is None:
+        return np.array(set_names(sets), dtype=object)
+    empty = set_names(np.zeros((1, len(cluster_names)), dtype=bool))[0]
+    texts = np.empty(len(sets), dtype=object)
+    for i, members in enumerate(np.asarray(sets, dtype=bool)):
+        inside = ",".join(cluster_names[k] for k in np.flatnonzero(members).tolist())
+        texts[i] = f"{{{inside}}}" if inside else empty
+    return texts
+
+
 def _values(
-    schema: "pa.Schema", partition: CredalPartition, clear_level: float
+    schema: "pa.Schema",
+    partition: CredalPartition,
+    clear_level: float,
+    cluster_names: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Arrays by name of the column."""
     verdicts = partition.verdicts(clear_level)
+    labels: NDArray[Any] = partition.labels
+    if cluster_names is not None:
+        labels = np.array(cluster_names, dtype=object)[labels]
     values: dict[str, Any] = {
-        "label": partition.labels,
+        "label": labels,
         "outlier": verdicts.is_outlier,
         "ambiguous": verdicts.is_between,
     }
     names = set(schema.names)
     if "set" in names:
-        values["set"] = np.array(set_names(verdicts.sets), dtype=object)
+        values["set"] = _sets(verdicts.sets, cluster_names)
     if "doubt" in names:
         values["doubt"] = partition.doubt
-    if "pl {0}" in names:
+    of_clusters = _plausibility_names(partition.focal_sets, cluster_names)
+    if of_clusters[0] in names:
         plausibility = np.asfortranarray(partition.plausibility)
-        values |= {f"pl {{{k}}}": column for k, column in enumerate(plausibility.T)}
-    focal_names = partition.focal_sets.names
-    if f"m {focal_names[0]}" in names:
+        values |= dict(zip(of_clusters, plausibility.T, strict=True))
+    of_sets = _mass_names(partition.focal_sets, cluster_names)
+    if of_sets[0] in names:
         masses = np.asfortranarray(partition.masses)
-        columns = zip(focal_names, masses.T, strict=True)
-        values |= {f"m {name}": column for name, column in columns}
+        values |= dict(zip(of_sets, masses.T, strict=True))
     return values

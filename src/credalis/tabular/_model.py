@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from credalis import _archive
 from credalis.cluster import BaseCredalClusterer
 from credalis.partition import CredalPartition
 from credalis.tables import Table
+from credalis.tabular._frames import as_arrow
 from credalis.tabular._preparation import Features, Preparation
+from credalis.tabular._transformer import TablePreparation
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,6 +72,47 @@ class TabularModel:
         columns = len(self.preparation.columns)
         return f"TabularModel({self.estimator!r}, {columns} columns)"
 
+    @classmethod
+    def of(
+        cls,
+        estimator: BaseCredalClusterer,
+        table: Any,
+        preparation: TablePreparation | None = None,
+        **given: Any,
+    ) -> "TabularModel":
+        """Prepare a table and fit an estimator to it.
+
+        Parameters
+        ----------
+        estimator : estimator
+            It is cloned. If its ``metric`` is "gower", that is the dissimilarity of the
+            table's own columns, categories and gaps included.
+        table : DataFrame of pandas or polars, pyarrow Table, dict of columns, or array
+            The rows.
+        preparation : TablePreparation, default=None
+            How columns are prepared; it is cloned. None: the default.
+        **given
+            Further arguments of the estimator's ``fit``.
+
+        Examples
+        --------
+        >>> from credalis import EVCLUS
+        >>> from credalis.tabular import TabularModel
+        >>> table = {"size": [1, 2, 1, 8, 9, None], "kind": list("aaabbb")}
+        >>> model = TabularModel.of(EVCLUS(2, metric="gower", random_state=0), table)
+        >>> len(set(model.predict(table)[:3])), len(set(model.predict(table)[3:]))
+        (1, 1)
+        """
+        prepared = clone(TablePreparation() if preparation is None else preparation)
+        X = prepared.fit_transform(table)
+        fitted = clone(estimator)
+        metric = fitted.get_params(deep=False).get("metric")
+        if isinstance(metric, str) and metric == "gower":
+            fitted.set_params(metric=prepared.metric_)
+        fitted.fit(X, **given)
+        facts = {"decisions": list(prepared.decisions_)}
+        return cls(prepared.preparation_, fitted, facts)
+
     @property
     def focal_sets(self) -> Any:
         """Focal sets of the masses."""
@@ -96,17 +140,12 @@ class TabularModel:
 
     def transform(self, table: Any) -> Features:
         """What the estimator sees of a table."""
-        import pyarrow as pa
-
         if isinstance(table, Table):
             self.preparation.check_table(table.name, table.columns)
             table = table.read(self.preparation.columns)
-        elif hasattr(table, "to_arrow"):
-            table = table.to_arrow()
-        elif not isinstance(table, (pa.Table, pa.RecordBatch)):
-            table = pa.table(table)
-        self.preparation.check_table("the table", table.schema.names)
-        return self.preparation.transform(table)
+        content = as_arrow(table)
+        self.preparation.check_table("the table", content.schema.names)
+        return self.preparation.transform(content)
 
     def predict_batches(
         self,
@@ -123,7 +162,7 @@ class TabularModel:
             From `credalis.io.open_table`.
         others : tuple of str, default=()
             Further columns to read, such as the one that identifies the rows.
-        missing : {"error", "drop", "impute"}, default=None
+        missing : {"error", "drop", "impute", "pairwise"}, default=None
             Treatment of missing values; None: that of the fit.
 
         Yields

@@ -1,7 +1,7 @@
 """How the columns of a table become the numbers that an estimator sees."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from credalis import _archive
 from credalis._checks import check_choice
 from credalis._choices import MISSING, SCALINGS
-from credalis.tables import as_matrix
-from credalis.tables._table import as_array, listed
-from credalis.tabular._columns import Columns
+from credalis.dissimilarity import Gower, extent_of
+from credalis.tables._table import as_array, listed, option
+from credalis.tabular._columns import MAX_CATEGORIES, Columns, Plan
+from credalis.tabular._readings import as_strings
 from credalis.tabular._scaling import check_finite_columns, constant_columns, scaling_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# More categories than this are names, not categories.
-_MAX_CATEGORIES = 50
+METRICS = ("euclidean", "gower")
+WEIGHTS = ("balanced", "equal")
 
 
 def _check_columns(owner: str, entries: _archive.Entries) -> None:
@@ -33,16 +34,32 @@ def _check_columns(owner: str, entries: _archive.Entries) -> None:
         raise ValueError(f"{owner} must have different columns, got {numeric}")
     if entries["fill_categories"].keys() != categories.keys():
         raise ValueError(f"{owner}.fill_categories must be about its categories")
+    known = {*numeric, *categories, *entries.get("plan", Plan()).cyclic}
+    if not set(entries.get("gappy", ())) <= known:
+        raise ValueError(f"{owner}.gappy must be some of its columns")
+    extent = entries.get("extent")
+    if extent is not None and (extent[0] > extent[1]).any():
+        raise ValueError(f"{owner}.extent must hold no low above its high")
+    weights = entries.get("weights")
+    if weights is not None and len(weights) != len(known):
+        raise ValueError(
+            f"{owner}.weights must have an entry for each of {len(known)} columns, got "
+            f"{len(weights)}"
+        )
+    if entries.get("metric") == "gower" and extent is None:
+        raise ValueError(f"{owner}.extent must not be None with the metric of Gower")
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation(_archive.SavedFields):
     """Columns, their scaling, their categories, and what stands in for missing values.
 
-    A number x becomes (x - center) / scale. A text becomes one indicator for each
-    category, 0 or 1 and not scaled: two different categories are then as far apart as
-    two typical values of a standardised column. A category that was not there when the
-    preparation was made has no indicator.
+    A number x becomes (x - center) / scale, a value of a column that begins again its
+    cosine and sine. A text becomes one indicator for each category, 0 or 1 and not
+    scaled: two different categories are then as far apart as two typical values of a
+    standardised column. A category that was not there when the preparation was made has
+    no indicator. With ``missing="pairwise"``, columns with gaps have an indicator of
+    them at the end, by which `gower` leaves them out of a pair.
 
     Attributes
     ----------
@@ -56,6 +73,16 @@ class Preparation(_archive.SavedFields):
         For each column of numbers; `fill` is the median.
     fill_categories : dict of str to str
         For each column of text the most frequent category.
+    plan : Plan
+        How cells are read.
+    gappy : tuple of str
+        Columns with an indicator of missing cells.
+    metric : str
+        As in `prepare`.
+    extent : array of shape (2, n_numeric) or None
+        Where each column of numbers begins and ends, for the metric of Gower.
+    weights : array of shape (n_attributes,) or None
+        How much each column counts in it; None: all alike.
     """
 
     numeric: tuple[str, ...]
@@ -66,6 +93,11 @@ class Preparation(_archive.SavedFields):
     scale: NDArray[np.float64]
     fill: NDArray[np.float64]
     fill_categories: dict[str, str]
+    plan: Plan = field(default_factory=Plan)
+    gappy: tuple[str, ...] = ()
+    metric: str = "euclidean"
+    extent: NDArray[np.float64] | None = None
+    weights: NDArray[np.float64] | None = None
 
     _schema: ClassVar[_archive.Rule] = _archive.Fields(
         {
@@ -78,23 +110,76 @@ class Preparation(_archive.SavedFields):
             "fill": _archive.Array("f", ("n_numeric",)),
             "fill_categories": _archive.Named(_archive.Text()),
         },
+        # Files of earlier versions have numbers and categories alone.
+        {
+            "plan": _archive.Instance(Plan),
+            "gappy": _archive.Each(_archive.Text()),
+            "metric": _archive.Choice(*METRICS),
+            "extent": _archive.OneOf(
+                _archive.Nothing(), _archive.Array("f", (2, "n_numeric"))
+            ),
+            "weights": _archive.OneOf(
+                _archive.Nothing(), _archive.Array("f", (None,), above=0)
+            ),
+        },
         relations=(_check_columns,),
     )
 
     @property
+    def cyclic(self) -> tuple[str, ...]:
+        """Names of the columns that begin again."""
+        return tuple(self.plan.cyclic)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of all columns that count; parts of a date have their own."""
+        return (*self.numeric, *self.cyclic, *self.categories)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that a table must have."""
-        return (*self.numeric, *self.categories)
+        sources = self.plan.sources
+        names = [sources.get(name, name) for name in self.attributes]
+        return tuple(dict.fromkeys(names))
 
     @property
     def feature_names(self) -> list[str]:
         """Names of the columns of the matrix, as in "width" and "colour=red"."""
+        circles = [
+            f"{name} ({axis})" for name in self.cyclic for axis in ("cosine", "sine")
+        ]
         indicators = [
             f"{name}={category}"
             for name, categories in self.categories.items()
             for category in categories
         ]
-        return [*self.numeric, *indicators]
+        gaps = [f"{name} is missing" for name in self.gappy]
+        return [*self.numeric, *circles, *indicators, *gaps]
+
+    def gower(self) -> Gower | None:
+        """Gower's dissimilarity of rows of the matrix; None: it is not asked for."""
+        if self.metric != "gower" or self.extent is None:
+            return None
+        n_numbers, n_circles = len(self.numeric), 2 * len(self.cyclic)
+        start = n_numbers + n_circles
+        categories = []
+        for own in self.categories.values():
+            categories.append(tuple(range(start, start + len(own))))
+            start += len(own)
+        places = {name: start + j for j, name in enumerate(self.gappy)}
+        low, high = (self.extent - self.center) / self.scale
+        return Gower(
+            n_features=len(self.feature_names),
+            numbers=np.arange(n_numbers),
+            low=low,
+            high=high,
+            cyclic=np.arange(n_numbers, n_numbers + n_circles, 2),
+            categories=tuple(categories),
+            gaps=np.array([places.get(name, -1) for name in self.attributes]),
+            weights=np.ones(len(self.attributes))
+            if self.weights is None
+            else self.weights,
+        )
 
     def check_table(self, name: str, columns: Sequence[str]) -> None:
         """Refuse a table without the columns that are needed; others are ignored."""
@@ -126,30 +211,79 @@ class Preparation(_archive.SavedFields):
         name, first_row
             For messages.
         """
-        treatment = check_choice("missing", missing or self.missing, MISSING)
-        numbers = as_matrix(batch, self.numeric)
+        numbers = self.plan.numbers_of(batch, self.numeric)
+        cycles = self.plan.numbers_of(batch, self.cyclic)
+        texts = {column: as_strings(batch.column(column)) for column in self.categories}
         check_finite_columns(numbers, self.numeric, name, first_row)
-        texts = {column: batch.column(column) for column in self.categories}
-        is_missing = np.isnan(numbers).any(axis=1) | _has_no_text(texts, len(numbers))
+        check_finite_columns(cycles, self.cyclic, name, first_row)
+        return self.encode(
+            numbers, cycles, texts, missing=missing, name=name, first_row=first_row
+        )
+
+    def encode(
+        self,
+        numbers: NDArray[np.float64],
+        cycles: NDArray[np.float64],
+        texts: dict[str, Any],
+        *,
+        missing: str | None = None,
+        name: str = "the table",
+        first_row: int = 0,
+    ) -> "Features":
+        """The matrix of values, as `transform`; the numbers are overwritten."""
+        treatment = check_choice("missing", missing or self.missing, MISSING)
+        unknown = unknown_cells(numbers, cycles, texts)
+        is_missing = np.asarray(unknown.any(axis=1))
         if is_missing.any() and treatment == "error":
             raise ValueError(
                 f"{name}, row {first_row + int(is_missing.argmax())}: there is a "
                 "missing value; --missing drop leaves such rows empty, --missing "
                 "impute fills in the medians of the data the model was fitted to"
             )
+        is_kept: NDArray[np.bool_] = ~is_missing
         if treatment == "impute":
-            np.copyto(numbers, self.fill, where=np.isnan(numbers))
             is_kept = np.ones(len(numbers), dtype=bool)
-        else:
-            is_kept = ~is_missing
-        indicators, n_unknown = self._indicators(texts, len(numbers))
+        elif treatment == "pairwise":
+            is_kept = np.asarray((~unknown).any(axis=1))
+        np.copyto(numbers, self.fill, where=np.isnan(numbers))
+        indicators, n_unknown = self._indicators(texts, len(numbers), treatment)
         numbers -= self.center
         numbers /= self.scale
-        X = np.concatenate([numbers, indicators], axis=1) if texts else numbers
-        return Features(X if is_kept.all() else X[is_kept], is_kept, n_unknown)
+        X = numbers
+        if X.shape[1] < len(self.feature_names):
+            gaps = self._gaps(unknown) * (treatment != "impute")
+            X = np.concatenate([X, self._circles(cycles), indicators, gaps], axis=1)
+        n_filled = self._n_filled(unknown[is_kept], treatment)
+        X = X if is_kept.all() else X[is_kept]
+        return Features(X, is_kept, n_unknown, n_filled)
+
+    def _n_filled(self, unknown: NDArray[np.bool_], treatment: str) -> int:
+        """How many missing cells of the rows that are kept no indicator tells of."""
+        if treatment == "pairwise":
+            is_told = [name in self.gappy for name in self.attributes]
+            unknown = unknown[:, ~np.array(is_told, dtype=bool)]
+        return int(unknown.sum())
+
+    def blank(self) -> NDArray[np.float64]:
+        """What stands in the matrix for a row of which no cell is known."""
+        features = np.zeros(len(self.feature_names))
+        features[: len(self.numeric)] = (self.fill - self.center) / self.scale
+        features[len(features) - len(self.gappy) :] = 1.0
+        return features
+
+    def _circles(self, cycles: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Cosines and sines, side by side; 0 where there is no value."""
+        angles = 2 * np.pi * cycles / np.array(list(self.plan.cyclic.values()))
+        points = np.stack([np.cos(angles), np.sin(angles)], axis=2)
+        return np.nan_to_num(points.reshape(len(cycles), -1), nan=0.0)
+
+    def _gaps(self, unknown: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Indicators of missing cells."""
+        places = {name: j for j, name in enumerate(self.attributes)}
+        return unknown[:, [places[name] for name in self.gappy]].astype(np.float64)
 
     def _indicators(
-        self, texts: dict[str, Any], n_rows: int
+        self, texts: dict[str, Any], n_rows: int, treatment: str
     ) -> tuple[NDArray[np.float64], int]:
         """Indicators of all categories, and how many cells have an unknown one."""
         import pyarrow as pa
@@ -157,11 +291,12 @@ class Preparation(_archive.SavedFields):
 
         blocks, n_unknown = [np.empty((n_rows, 0))], 0
         for name, categories in self.categories.items():
-            values = texts[name].cast(pa.string())
-            filled = pc.fill_null(values, self.fill_categories[name])
-            codes = pc.fill_null(pc.index_in(filled, pa.array(categories)), -1)
-            codes = as_array(codes)
-            n_unknown += int((codes < 0).sum())
+            values = texts[name]
+            if treatment != "pairwise":
+                values = pc.fill_null(values, self.fill_categories[name])
+            found = pc.index_in(values, pa.array(categories, pa.string()))
+            codes = as_array(pc.fill_null(found, -1))
+            n_unknown += int((codes < 0).sum()) - values.null_count
             blocks.append((codes[:, None] == np.arange(len(categories))).astype(float))
         return np.concatenate(blocks, axis=1), n_unknown
 
@@ -178,11 +313,14 @@ class Features:
         Which rows these are.
     n_unknown : int
         Cells with a category that the preparation does not know.
+    n_filled : int
+        Missing cells that something else stands in for, without an indicator.
     """
 
     X: NDArray[np.float64]
     is_kept: NDArray[np.bool_]
     n_unknown: int
+    n_filled: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +353,8 @@ def prepare(
     *,
     scaling: str = "standard",
     missing: str = "error",
+    metric: str = "euclidean",
+    weights: str = "balanced",
     name: str = "the table",
 ) -> Prepared:
     """Learn the preparation of columns and apply it.
@@ -225,27 +365,41 @@ def prepare(
         Values of the attributes.
     scaling : {"standard", "robust", "none"}, default="standard"
         "standard": mean 0 and standard deviation 1; "robust": median 0 and
-        interquartile range 1.
-    missing : {"error", "drop", "impute"}, default="error"
+        interquartile range 1. The range that Gower's dissimilarity divides by is that
+        of all values, with "robust" that of their inner 90 %.
+    missing : {"error", "drop", "impute", "pairwise"}, default="error"
         What becomes of rows with missing values: a ValueError, left out, or filled in
-        with the median or the most frequent category.
+        with the median or the most frequent category. "pairwise": with indicators, by
+        which Gower's dissimilarity leaves a column out of a pair; for Euclidean
+        distances, with the median or with no category at all.
+    metric : {"euclidean", "gower"}, default="euclidean"
+        Whether Gower's dissimilarity will be asked for.
+    weights : {"balanced", "equal"}, default="balanced"
+        Whether its columns count so that all add alike, on average over pairs of rows,
+        or all with the same weight.
     name : str
         What the table is called in messages.
     """
     check_choice("scaling", scaling, SCALINGS)
     check_choice("missing", missing, MISSING)
+    check_choice("metric", metric, METRICS)
+    check_choice("weights", weights, WEIGHTS)
     numbers = columns.numbers
     check_finite_columns(numbers, columns.numeric, name)
-    n_missing = _missing_counts(columns)
-    is_missing = np.isnan(numbers).any(axis=1) | _has_no_text(
-        columns.texts, len(numbers)
-    )
+    check_finite_columns(columns.cycles, columns.cyclic, name)
+    texts = {key: as_strings(values) for key, values in columns.texts.items()}
+    cycles = columns.cycles
+    unknown = unknown_cells(numbers, cycles, texts)
+    n_missing = missing_counts(columns)
+    is_missing = np.asarray(unknown.any(axis=1))
     if is_missing.any():
-        _check_missing(name, missing, n_missing, is_missing)
-    is_used = ~is_missing if missing == "drop" else np.ones(len(numbers), dtype=bool)
+        _check_missing(name, missing, n_missing, unknown)
+    is_used: NDArray[np.bool_] = ~is_missing
+    if missing != "drop":
+        is_used = np.asarray((~unknown).any(axis=1))
     used = numbers if is_used.all() else numbers[is_used]
     center, scale, notes = scaling_of(used, scaling, columns.numeric)
-    categories, frequent = _categories(columns.texts, is_used, name)
+    categories, frequent = _categories(texts, is_used, name)
     preparation = Preparation(
         numeric=columns.numeric,
         categories=categories,
@@ -255,42 +409,52 @@ def prepare(
         scale=scale,
         fill=np.nanmedian(used, axis=0) if used.size else np.zeros(used.shape[1]),
         fill_categories=frequent,
+        plan=columns.plan,
+        gappy=tuple(n_missing) if (missing, metric) == ("pairwise", "gower") else (),
+        metric=metric,
+        extent=None
+        if metric == "euclidean"
+        else np.array(extent_of(used, "robust" if scaling == "robust" else "range")),
     )
     notes += constant_columns(used, columns.numeric)
-    features = preparation.transform(_as_arrow(columns))
+    features = preparation.encode(numbers.copy(), cycles, texts, name=name)
+    gower = preparation.gower()
+    if gower is not None and weights == "balanced":
+        balanced = gower.balanced(features.X).weights
+        preparation = replace(preparation, weights=balanced)
     return Prepared(preparation, features.X, features.is_kept, n_missing, notes)
 
 
-def _as_arrow(columns: Columns) -> "pa.Table":
-    import pyarrow as pa
-
-    numbers = {
-        name: pa.array(columns.numbers[:, j], from_pandas=True)
-        for j, name in enumerate(columns.numeric)
+def missing_counts(columns: Columns) -> dict[str, int]:
+    """For each column with missing cells their number."""
+    counts = [
+        *np.isnan(columns.numbers).sum(axis=0).tolist(),
+        *np.isnan(columns.cycles).sum(axis=0).tolist(),
+        *(values.null_count for values in columns.texts.values()),
+    ]
+    return {
+        name: count for name, count in zip(columns.names, counts, strict=True) if count
     }
-    return pa.table({**numbers, **columns.texts})
 
 
-def _missing_counts(columns: Columns) -> dict[str, int]:
-    counts = dict(
-        zip(
-            columns.numeric, np.isnan(columns.numbers).sum(axis=0).tolist(), strict=True
-        )
-    )
-    counts.update({name: text.null_count for name, text in columns.texts.items()})
-    return {name: count for name, count in counts.items() if count}
+def unknown_cells(
+    numbers: NDArray[np.float64], cycles: NDArray[np.float64], texts: dict[str, Any]
+) -> NDArray[np.bool_]:
+    """Which cells have no value, (n_rows, n_columns)."""
+    is_null = [as_array(values.is_null())[:, None] for values in texts.values()]
+    return np.concatenate([np.isnan(numbers), np.isnan(cycles), *is_null], axis=1)
 
 
 def _check_missing(
-    name: str, missing: str, counts: dict[str, int], is_missing: NDArray[np.bool_]
+    name: str, missing: str, counts: dict[str, int], unknown: NDArray[np.bool_]
 ) -> None:
     """Refuse what the treatment cannot cure."""
-    n_rows = len(is_missing)
+    n_rows, is_missing = len(unknown), unknown.any(axis=1)
     empty = [column for column, count in counts.items() if count == n_rows]
     if empty:
         raise ValueError(
             f"{name} has no value at all in {listed(empty)}: leave that out with "
-            f"--exclude {','.join(empty)}"
+            f"{option('--exclude', empty)}"
         )
     shown = ", ".join(f"{column!r} {count}" for column, count in counts.items())
     if missing == "error":
@@ -306,14 +470,6 @@ def _check_missing(
         )
 
 
-def _has_no_text(texts: dict[str, Any], n_rows: int) -> NDArray[np.bool_]:
-    is_missing = np.zeros(n_rows, dtype=bool)
-    for values in texts.values():
-        if values.null_count:
-            is_missing |= as_array(values.is_null())
-    return is_missing
-
-
 def _categories(
     texts: dict[str, Any], is_used: NDArray[np.bool_], name: str
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
@@ -323,15 +479,16 @@ def _categories(
 
     categories, frequent = {}, {}
     for column, values in texts.items():
-        used = values.cast(pa.string()).filter(pa.array(is_used)).drop_null()
+        used = values.filter(pa.array(is_used)).drop_null()
         counts = {
             item["values"]: item["counts"] for item in pc.value_counts(used).to_pylist()
         }
-        if len(counts) > _MAX_CATEGORIES:
+        if len(counts) > MAX_CATEGORIES:
             raise ValueError(
                 f"{name}, column {column!r} has {len(counts)} different texts, too "
-                f"many for categories (at most {_MAX_CATEGORIES}): --exclude {column}, "
-                f"or --id {column} if it identifies the rows"
+                f"many for categories (at most {MAX_CATEGORIES}): "
+                f"{option('--exclude', [column])}, or {option('--id', [column])} if it "
+                "identifies the rows"
             )
         categories[column] = sorted(counts)
         frequent[column] = max(sorted(counts), key=counts.__getitem__)

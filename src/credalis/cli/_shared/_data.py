@@ -2,16 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from credalis._checks import check_choice
+from credalis._choices import DATE_PARTS
 from credalis.cli._shared._console import Console
-from credalis.tables import Table, as_text, open_table
-from credalis.tables._table import listed
-from credalis.tabular import Columns, Prepared, choose_columns, prepare, read_columns
+from credalis.dissimilarity import Gower
+from credalis.tables import Table, as_floats, as_text, kind_of, open_table
+from credalis.tables._table import listed, option
+from credalis.tabular import (
+    Columns,
+    Prepared,
+    choose_columns,
+    decide,
+    missing_counts,
+    prepare,
+    read_columns,
+)
 
 # Names of attributes that are listed in a note.
 _SCALED = {
@@ -29,13 +41,19 @@ class DataOptions:
     exclude: tuple[str, ...] = ()
     id_column: str | None = None
     scale: str | None = None
-    missing: str = "error"
+    missing: str | None = None
     one_hot: bool = False
+    describe: tuple[str, ...] = ()
+    strict: bool = False
+    dates: str | None = None
+    cyclic: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ()
     precomputed: bool = False
     delimiter: str | None = None
     decimal: str | None = None
     header: bool | None = None
     encoding: str | None = None
+    sheet: str | None = None
     missing_values: tuple[str, ...] = ()
 
     @classmethod
@@ -60,6 +78,7 @@ class DataOptions:
             header=self.header,
             decimal=self.decimal,
             encoding=self.encoding,
+            sheet=self.sheet,
             text_columns=(*keys, *text_columns),
             missing_values=self.missing_values,
         )
@@ -79,6 +98,10 @@ class Data:
         The matrix to be clustered.
     key : pyarrow.Field
         Name and type of what identifies a row in the output.
+    decisions : list of str
+        What was decided about the file and its columns, a line each.
+    described : tuple of str
+        Columns that do not count but describe the clusters.
     """
 
     name: str
@@ -86,12 +109,19 @@ class Data:
     prepared: Prepared
     key: pa.Field
     id_column: str | None = None
+    decisions: list[str] = field(default_factory=list)
+    described: tuple[str, ...] = ()
     _texts: list[Any] = field(default_factory=list)
 
     @property
     def X(self) -> NDArray[np.float64]:  # noqa: N802
         """The matrix."""
         return self.prepared.X
+
+    @cached_property
+    def metric(self) -> Gower | None:
+        """Gower's dissimilarity of the rows, if that is what they are compared by."""
+        return self.prepared.preparation.gower()
 
     @property
     def n_dropped(self) -> int:
@@ -115,16 +145,39 @@ class Data:
         return self._texts
 
     def originals(self) -> dict[str, Any]:
-        """The rows that were clustered, column by column, in original units."""
-        kept = self.prepared.is_kept
-        numbers = self.columns.numbers if kept.all() else self.columns.numbers[kept]
+        """The rows that were clustered, column by column, in original units.
+
+        Columns that describe the clusters come last.
+        """
+        kept, columns = self.prepared.is_kept, self.columns
+        numbers = columns.numbers if kept.all() else columns.numbers[kept]
         table: dict[str, Any] = {
-            name: numbers[:, j] for j, name in enumerate(self.columns.numeric)
+            name: numbers[:, j] for j, name in enumerate(columns.numeric)
         }
-        for name, values in self.columns.texts.items():
-            texts = np.array(as_text(values), dtype=object)[kept]
-            table[name] = np.array(["" if t is None else t for t in texts], object)
+        for j, name in enumerate(columns.cyclic):
+            table[name] = columns.cycles[kept, j]
+        for name, order in columns.plan.orders.items():
+            table[name] = _ranked(table[name], order)
+        for name, values in columns.texts.items():
+            table[name] = _texts(values, kept)
+        for name in self.described:
+            values = columns.others[name]
+            is_number = kind_of(values.type) == "number"
+            cells = as_floats(values)[kept] if is_number else _texts(values, kept)
+            table[name] = cells
         return table
+
+
+def _ranked(ranks: NDArray[np.float64], order: Sequence[str]) -> NDArray[np.object_]:
+    """Categories of ranks, for a reader."""
+    return np.array(
+        [None if np.isnan(rank) else order[int(rank)] for rank in ranks], dtype=object
+    )
+
+
+def _texts(values: Any, kept: NDArray[np.bool_]) -> NDArray[np.object_]:
+    texts = np.array(as_text(values), dtype=object)[kept]
+    return np.array(["" if text is None else text for text in texts], dtype=object)
 
 
 def load_data(
@@ -134,6 +187,10 @@ def load_data(
     *,
     others: Sequence[str] = (),
     text_columns: Sequence[str] = (),
+    is_described: bool = False,
+    by: str = "",
+    takes_gower: bool = False,
+    wants_gower: bool = False,
 ) -> Data:
     """Read and prepare a table, and say what was done.
 
@@ -149,25 +206,44 @@ def load_data(
         Columns that are read but are no attributes.
     text_columns : sequence of str
         Those of them that are not parsed.
+    is_described : bool
+        Whether columns that are excluded are read as well, to describe the clusters.
+    by : str
+        The method, for notes.
+    takes_gower, wants_gower : bool
+        Whether it can compare rows by Gower's dissimilarity, and shall in any case.
     """
     table = options.open(path, text_columns)
     keys = () if options.id_column is None else (options.id_column,)
-    table.check_columns([*keys, *others])
-    numeric, text = choose_columns(
-        table,
-        _names(table, options.columns) if options.columns else None,
-        exclude=[*_names(table, options.exclude), *keys, *others],
-        one_hot=options.one_hot,
+    excluded, described = (
+        _names(table, names) for names in (options.exclude, options.describe)
     )
-    if options.precomputed:
-        _check_precomputed_options(options, text)
+    shown = [*described, *excluded] if is_described else described
+    others = list(dict.fromkeys([*keys, *others, *shown]))
     console.progress(f"reading {table.name} ...")
-    columns = read_columns(table, numeric, text, (*keys, *others))
+    chosen = _names(table, options.columns) if options.columns else None
+    decisions: list[str] = []
+    if options.strict or options.precomputed:
+        columns = _as_told(table, chosen, excluded, others, options)
+    else:
+        columns, decisions = decide(
+            table,
+            chosen,
+            exclude=excluded,
+            others=others,
+            date_parts=_date_parts(options.dates),
+            orders=_orders(options.orders),
+            cyclic=_periods(options.cyclic),
+        )
+        decisions = [*table.notes, *decisions]
     if console.shows_progress:
         console.progress(" " * 60 + "\r")
     scaling = options.scale or ("none" if options.precomputed else "standard")
+    missing, metric = _treatment(
+        columns, options, decisions, by, takes_gower, wants_gower
+    )
     prepared = prepare(
-        columns, scaling=scaling, missing=options.missing, name=table.name
+        columns, scaling=scaling, missing=missing, metric=metric, name=table.name
     )
     if options.precomputed:
         _check_square(table.name, prepared.X.shape)
@@ -176,39 +252,159 @@ def load_data(
         if options.id_column is None
         else pa.field(options.id_column, columns.others[options.id_column].type)
     )
-    data = Data(table.name, columns, prepared, key, options.id_column)
-    _note_what_was_read(data, scaling, options, console)
+    data = Data(
+        table.name,
+        columns,
+        prepared,
+        key,
+        options.id_column,
+        decisions,
+        tuple(dict.fromkeys(shown)),
+    )
+    _note_what_was_read(data, scaling, missing, options, console)
     return data
 
 
+def _as_told(
+    table: Table,
+    chosen: list[str] | None,
+    excluded: Sequence[str],
+    others: Sequence[str],
+    options: DataOptions,
+) -> Columns:
+    """Columns of numbers, and with --one-hot of text; nothing is guessed."""
+    for note in table.notes:
+        raise ValueError(f"{table.name}: {note}; --strict guesses nothing")
+    table.check_columns(others)
+    numeric, text = choose_columns(
+        table, chosen, exclude=[*excluded, *others], one_hot=options.one_hot
+    )
+    if options.precomputed:
+        _check_precomputed_options(options, text)
+    return read_columns(table, numeric, text, others)
+
+
+def _treatment(
+    columns: Columns,
+    options: DataOptions,
+    decisions: list[str],
+    by: str,
+    takes_gower: bool,
+    wants_gower: bool,
+) -> tuple[str, str]:
+    """What becomes of missing cells, and what rows are compared by."""
+    if options.strict or options.precomputed:
+        return options.missing or "error", "euclidean"
+    gaps = missing_counts(columns)
+    missing = options.missing or "pairwise"
+    asks_for_gower = wants_gower or (
+        not options.one_hot
+        and (bool(columns.texts) or (bool(gaps) and missing == "pairwise"))
+    )
+    if asks_for_gower and takes_gower:
+        if missing == "pairwise" and gaps:
+            decisions.append(
+                f"missing cells leave a column out of a pair of rows: {counted(gaps)} "
+                "(--missing drop, impute or error does otherwise)"
+            )
+        decisions.append(
+            "rows are compared by Gower's dissimilarity: the mean over the columns of "
+            "the difference as a share of the range, or of 0 or 1, weighted so that "
+            "all columns add alike"
+        )
+        return missing, "gower"
+    if missing == "pairwise" and gaps:
+        why = f"{by} needs every cell" if not takes_gower else "with --one-hot"
+        decisions.append(
+            f"{why}: medians stand in for missing numbers, no category for missing "
+            f"words: {counted(gaps)} (--missing drop leaves the rows out)"
+        )
+    if columns.texts and not options.one_hot:
+        decisions.append(
+            f"{by} takes Euclidean distances: each category has an indicator of 0 or 1"
+        )
+    return missing, "euclidean"
+
+
+def counted(counts: dict[str, int]) -> str:
+    """Columns and how many cells they lack."""
+    return ", ".join(f"{name!r} {count}" for name, count in counts.items())
+
+
+def _date_parts(text: str | None) -> list[str]:
+    if text is None:
+        return ["days"]
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    for part in parts:
+        check_choice("--dates", part, tuple(DATE_PARTS))
+    return parts or ["days"]
+
+
+def _orders(given: Sequence[str]) -> dict[str, list[str]]:
+    """Categories in their order, as in size=S,M,L."""
+    orders: dict[str, list[str]] = {}
+    for text in given:
+        name, sign, values = text.partition("=")
+        order = [value.strip() for value in values.split(",") if value.strip()]
+        if not sign or len(set(order)) < 2 or len(set(order)) < len(order):
+            raise ValueError(
+                "--order must name a column and its categories from the lowest to the "
+                f"highest, as in size=S,M,L, got {text!r}"
+            )
+        orders[name.strip()] = order
+    return orders
+
+
+def _periods(given: Sequence[str]) -> dict[str, float]:
+    """Periods of columns that begin again, as in hour=24."""
+    periods: dict[str, float] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        try:
+            period = float(value)
+        except ValueError:
+            period = 0.0
+        if not sign or not 0 < period < np.inf:
+            raise ValueError(
+                "--cyclic must name a column and its period, as in hour=24, got "
+                f"{text!r}"
+            )
+        periods[name.strip()] = period
+    return periods
+
+
 def _note_what_was_read(
-    data: Data, scaling: str, options: DataOptions, console: Console
+    data: Data, scaling: str, missing: str, options: DataOptions, console: Console
 ) -> None:
     """What was read, scaled, left out or filled in."""
     n_rows = len(data.columns)
     if options.precomputed:
         console.note(f"{data.name}: dissimilarities of {n_rows} objects")
         return
-    names = data.prepared.preparation.columns
+    names = data.columns.names
+    how = "" if data.metric is not None else f", {_SCALED[scaling]}"
     console.note(
-        f"{data.name}: {n_rows} rows, {len(names)} columns ({listed(names)}), "
-        f"{_SCALED[scaling]}"
+        f"{data.name}: {n_rows} rows, {len(names)} columns ({listed(names)}){how}"
     )
-    if data.prepared.n_missing:
-        counts = ", ".join(f"{k!r} {n}" for k, n in data.prepared.n_missing.items())
-        if options.missing == "drop":
-            console.note(
-                f"{data.n_dropped} of {n_rows} rows left out because of missing "
-                f"values: {counts}"
-            )
-        else:
-            console.note(f"medians filled in for missing values: {counts}")
+    for decision in data.decisions:
+        console.note(f"- {decision}")
+    if data.n_dropped and missing == "pairwise":
+        console.note(f"{data.n_dropped} of {n_rows} rows left out: no cell is known")
+    elif data.prepared.n_missing and options.missing == "drop":
+        console.note(
+            f"{data.n_dropped} of {n_rows} rows left out because of missing "
+            f"values: {counted(data.prepared.n_missing)}"
+        )
+    elif data.prepared.n_missing and options.missing == "impute":
+        console.note(
+            f"medians filled in for missing values: {counted(data.prepared.n_missing)}"
+        )
     for note in data.prepared.notes:
         console.warn(f"{data.name}: {note}")
     for name in _counting_columns(data.columns):
         console.warn(
             f"{data.name}: column {name!r} numbers the rows; if it identifies them, "
-            f"use --id {name}"
+            f"use {option('--id', [name])}"
         )
     keys = data.key_texts() if data.id_column is not None else []
     if len(set(keys)) < len(keys):
@@ -251,7 +447,7 @@ def _check_precomputed_options(options: DataOptions, text: Sequence[str]) -> Non
         raise ValueError(
             "--precomputed dissimilarities are not scaled: leave out --scale"
         )
-    if options.missing != "error":
+    if options.missing not in (None, "error"):
         raise ValueError(
             "--precomputed dissimilarities must be complete: leave out --missing"
         )

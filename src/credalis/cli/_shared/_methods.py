@@ -78,6 +78,22 @@ def _calibrated(
     return {"outlier_rate": outlier_rate, "empty_set": "novelty"}
 
 
+def takes_gower(estimator: BaseCredalClusterer) -> bool:
+    """Whether a method compares rows by Gower's dissimilarity, if nothing else is said.
+
+    It can take a metric, and the user has named no other one.
+    """
+    metric = estimator.get_params(deep=False).get("metric")
+    is_free = isinstance(metric, str) and metric in ("euclidean", "gower")
+    return estimator._reads_dissimilarities and is_free
+
+
+def wants_gower(estimator: BaseCredalClusterer) -> bool:
+    """Whether the user has asked for Gower's dissimilarity."""
+    metric = estimator.get_params(deep=False).get("metric")
+    return isinstance(metric, str) and metric == "gower"
+
+
 def finds_n_clusters(estimator: BaseCredalClusterer) -> bool:
     """Whether the method itself says how many clusters there are."""
     return "n_clusters" not in estimator.get_params(deep=False)

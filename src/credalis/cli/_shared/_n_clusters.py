@@ -8,6 +8,7 @@ from credalis.cli._shared._console import Console
 from credalis.cli._shared._values import AUTO
 from credalis.cluster import BaseCredalClusterer
 from credalis.constraints import renumber
+from credalis.dissimilarity import Gower
 from credalis.model_selection import (
     Selection,
     select_n_clusters,
@@ -37,7 +38,15 @@ def choose_n_clusters(
         return _choose_by_method(
             estimator, X, numbers, given, seed=seed, n_jobs=n_jobs, console=console
         )
-    return _choose_by_committee(X, wanted, given, seed=seed, console=console)
+    metric = getattr(estimator, "metric", None)
+    is_mixed = False
+    if isinstance(metric, Gower):
+        # Which cells are missing says nothing about groups of rows.
+        X = np.delete(X, metric.gaps[metric.gaps >= 0], axis=1)
+        is_mixed = bool(metric.categories)
+    return _choose_by_committee(
+        X, wanted, given, seed=seed, console=console, is_mixed=is_mixed
+    )
 
 
 def _choose_by_committee(
@@ -47,10 +56,12 @@ def _choose_by_committee(
     *,
     seed: int,
     console: Console,
+    is_mixed: bool,
 ) -> Selection:
     """Ask whether there are clusters, and how many.
 
-    Whoever gives a range or labels knows that there are some.
+    Whoever gives a range or labels knows that there are some. In rows with categories
+    there are gaps anyhow, so that the test for gaps says nothing.
     """
     labels = given.get("partial_labels")
     n_known = 0 if labels is None else int(labels.max(initial=-1)) + 1
@@ -65,9 +76,14 @@ def _choose_by_committee(
         console.note(f"trying {wanted[0]} to {wanted[-1]} clusters")
     else:
         console.note("looking for clusters")
+        if is_mixed:
+            console.note(
+                "categories leave gaps between rows in any case: how many clusters "
+                "there are is judged, not whether there are any"
+            )
         if n_known > 2:
             numbers = list(range(n_known, max(n_known + 1, 10) + 1))
-    may_be_one = numbers == AUTO and n_known < 2
+    may_be_one = numbers == AUTO and n_known < 2 and not is_mixed
     selection = suggest_n_clusters(
         X,
         numbers,

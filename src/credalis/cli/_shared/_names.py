@@ -6,6 +6,8 @@ from credalis._listing import listed_methods
 # the one of them that reads dissimilarities.
 DEFAULT = "Consensus"
 DEFAULT_OF_DISSIMILARITIES = "NNEVCLUS"
+# For rows with categories or gaps, by what was measured on such tables.
+DEFAULT_OF_MIXED = "EVCLUS"
 
 METHODS = [method.name for method in listed_methods()]
 FOR_DATA_ALONE = [

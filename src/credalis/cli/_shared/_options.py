@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from credalis._choices import FIELDS, MISSING, SCALINGS
+from credalis._choices import DATE_PARTS, FIELDS, MISSING, SCALINGS
 from credalis.cli._shared._console import set_debugging
 from credalis.cli._shared._values import ClearLevel
 
@@ -130,7 +130,13 @@ file_options = together(
     click.option(
         "--encoding",
         metavar="NAME",
-        help="Encoding of a text file.  [default: UTF-8]",
+        help="Encoding of a text file.  [default: UTF-8, else cp1252]",
+    ),
+    click.option(
+        "--sheet",
+        metavar="NAME",
+        help="Sheet of a workbook, by its name or its number from 1 on.  [default: the "
+        "first one with several rows]",
     ),
     click.option(
         "--na",
@@ -155,10 +161,21 @@ column_options = together(
         "--columns",
         metavar="A,B,...",
         multiple=True,
-        help="Columns to cluster by.  [default: all]",
+        help="Columns to cluster by; names with blanks in quotes, as in "
+        "--columns 'body mass,sex'.  [default: all but identifiers, free text and "
+        "columns of one value]",
     ),
     click.option(
-        "--exclude", metavar="A,B,...", multiple=True, help="Columns to leave out."
+        "--exclude",
+        metavar="A,B,...",
+        multiple=True,
+        help="Columns to leave out; a report still describes the clusters by them.",
+    ),
+    click.option(
+        "--describe",
+        metavar="A,B,...",
+        multiple=True,
+        help="Columns that do not count but describe the clusters in a report.",
     ),
     id_option,
     click.option(
@@ -171,14 +188,43 @@ column_options = together(
     click.option(
         "--missing",
         type=click.Choice(MISSING),
-        default="error",
-        help="What to do with missing values. error: stop; drop: leave the rows out, "
-        "with empty cells in the output; impute: fill in medians.",
+        default=None,
+        help="What to do with missing values. pairwise: leave the column out of pairs "
+        "with such a cell; error: stop; drop: leave the rows out, with empty cells in "
+        "the output; impute: fill in medians.  [default: pairwise, or impute for "
+        "methods that need every cell]",
     ),
     click.option(
         "--one-hot",
         is_flag=True,
-        help="Use columns of text, with one indicator per category.",
+        help="Compare rows by Euclidean distances also where there are columns of "
+        "text, with one indicator per category.",
+    ),
+    click.option(
+        "--dates",
+        metavar="A,B,...",
+        help=f"What becomes of dates: one or more of {', '.join(DATE_PARTS)}.  "
+        "[default: days]",
+    ),
+    click.option(
+        "--cyclic",
+        metavar="COLUMN=PERIOD",
+        multiple=True,
+        help="Column of numbers that begin again, as in hour=24. Can be repeated.",
+    ),
+    click.option(
+        "--order",
+        "orders",
+        metavar="COLUMN=A,B,...",
+        multiple=True,
+        help="Column whose categories have an order, lowest first, as in size=S,M,L. "
+        "Can be repeated.",
+    ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Guess nothing: text and missing values are errors unless an option says "
+        "what to do.",
     ),
     precomputed_option,
     file_options,

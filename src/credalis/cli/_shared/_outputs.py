@@ -48,6 +48,7 @@ def write_memberships(
     coverage_sets: NDArray[np.bool_] | None = None,
     *,
     csv_safe: bool,
+    cluster_names: Sequence[str] | None = None,
 ) -> None:
     """Write one row for each row of the table, block by block."""
     is_kept = data.prepared.is_kept
@@ -56,6 +57,7 @@ def write_memberships(
         data.key,
         fields,
         has_coverage=coverage_sets is not None,
+        cluster_names=cluster_names,
     )
     n_before = 0
     with write_table(path, schema, csv_safe=csv_safe) as write:
@@ -65,9 +67,10 @@ def write_memberships(
             rows = slice(n_before, n_before + n_kept)
             keys = data.keys(start, start + len(kept))
             sets = None if coverage_sets is None else coverage_sets[rows]
-            write(
-                membership_batch(schema, partition[rows], keys, kept, clear_level, sets)
+            batch = membership_batch(
+                schema, partition[rows], keys, kept, clear_level, sets, cluster_names
             )
+            write(batch)
             n_before += n_kept
 
 
@@ -80,6 +83,7 @@ def write_report(
     is_precomputed: bool,
     clear_level: float,
     coverage: float | None = None,
+    cluster_names: Sequence[str] | None = None,
 ) -> None:
     """The page about a result, with the table in its own units."""
     from credalis import report
@@ -95,6 +99,9 @@ def write_report(
             command=command,
             clear_level=clear_level,
             coverage=coverage,
+            described=() if is_precomputed else data.described,
+            cluster_names=cluster_names,
+            notes=data.decisions,
         )
 
 

@@ -29,8 +29,8 @@ def read_side_information(
     must_link: str | None,
     cannot_link: str | None,
     n_clusters: int | None,
-) -> dict[str, NDArray[Any]]:
-    """Arguments of ``fit``, in row numbers of the matrix.
+) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """Arguments of ``fit``, in row numbers of the matrix, and names of clusters.
 
     Parameters
     ----------
@@ -42,14 +42,23 @@ def read_side_information(
         Files of two columns: identifier and label, or two identifiers.
     n_clusters : int or None
         Number of clusters, if it is known.
+
+    Returns
+    -------
+    given : dict of arrays
+        Labels and pairs.
+    names : list of str
+        What the first clusters are called, if the labels are names.
     """
     if labels is None and must_link is None and cannot_link is None:
-        return {}
+        return {}, []
     rows = _Rows(data)
     given: dict[str, NDArray[Any]] = {}
+    called: list[str] = []
     if labels is not None:
         lines = _read(labels, rows, console, is_about_pairs=False)
-        given["partial_labels"] = _labels(labels, lines, rows, console, n_clusters)
+        known, called = _labels(labels, lines, rows, console, n_clusters)
+        given["partial_labels"] = known
     pairs: dict[str, Lines] = {}
     for name, path in (("must_link", must_link), ("cannot_link", cannot_link)):
         if path is not None:
@@ -57,7 +66,15 @@ def read_side_information(
             given[name] = _pairs(path, pairs[path], rows)
     if must_link is not None and cannot_link is not None:
         _check_agreement(given, pairs[cannot_link], len(data.X), must_link, cannot_link)
-    return given
+    return given, called
+
+
+def full_names(called: Sequence[str], n_clusters: int) -> list[str] | None:
+    """Names of all clusters, numbers for those without one; None: all are numbers."""
+    if not called:
+        return None
+    rest = [str(k) for k in range(len(called), n_clusters)]
+    return [*called, *rest][:n_clusters]
 
 
 def read_classes(data: Data, console: Console, path: str) -> NDArray[np.str_]:
@@ -179,8 +196,8 @@ def _check_agreement(
 
 def _labels(
     path: str, lines: Lines, rows: _Rows, console: Console, n_clusters: int | None
-) -> NDArray[np.intp]:
-    """Clusters of the labelled rows, -1 for the others."""
+) -> tuple[NDArray[np.intp], list[str]]:
+    """Clusters of the labelled rows, -1 for the others, and what they are called."""
     known = [line for line in lines if line[2] not in _UNKNOWN]
     clusters = _clusters_of({line[2] for line in known}, n_clusters)
     if n_clusters is not None and len(clusters) > n_clusters:
@@ -188,11 +205,14 @@ def _labels(
             f"{path} has {len(clusters)} different labels, more than the {n_clusters} "
             "clusters of -c"
         )
+    called: list[str] = []
     if any(name != str(number) for name, number in clusters.items()):
         listed = ", ".join(f"{name} is {number}" for name, number in clusters.items())
         console.note(f"{path}: labels become clusters: {listed}")
+        called = list(clusters)
     names = _names(path, known, rows)
-    return np.array([clusters.get(name, -1) for name in names], dtype=np.intp)
+    labels = np.array([clusters.get(name, -1) for name in names], dtype=np.intp)
+    return labels, called
 
 
 def _names(path: str, lines: Lines, rows: _Rows) -> list[str]:

@@ -1,5 +1,6 @@
 """Counts about a partition that comes in pieces."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,12 @@ from credalis.partition._presentation import (
     text_table,
     word_lines,
 )
+
+
+def named_line(cluster_names: Sequence[str]) -> str:
+    """Which cluster is called what."""
+    named = [f"{k} is {name}" for k, name in enumerate(cluster_names) if name != str(k)]
+    return "clusters by their labels: " + ", ".join(named)
 
 
 class Tally:

@@ -23,7 +23,9 @@ from credalis._checks import (
     check_runs,
     check_seed,
     check_squarable,
+    check_widths,
     is_automatic,
+    naming,
     shown,
 )
 from credalis._coverage import (
@@ -68,6 +70,7 @@ _FLAGS = ("early_stopping", "squared", "symmetrize", "warm_start")
 def check_common(estimator: BaseCredalClusterer) -> None:
     """Check the parameters that most estimators have, except n_clusters."""
     parameters = estimator.get_params(deep=False)
+    check_widths(parameters)
     max_iter, n_init = parameters["max_iter"], parameters["n_init"]
     if not (isinstance(max_iter, str) and estimator._chooses_max_iter):
         check_integer("max_iter", max_iter, at_least=1)
@@ -333,7 +336,7 @@ class BaseCredalClusterer(
         -------
         self
         """
-        if not refit:
+        if not check_flag("refit", refit):
             check_is_fitted(self)
         found = calibration_of(self, X, target, labels, refit=refit, n_refits=n_refits)
         store_calibration(self, found)
@@ -506,8 +509,7 @@ class BaseCredalClusterer(
         self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
     ) -> NDArray[np.float64]:
         """The data as a checked array."""
-        # scikit-learn looks for infinite entries in a sum, which may itself be none.
-        with np.errstate(over="ignore", invalid="ignore"):
+        with naming("X"):
             return validate_data(
                 self,
                 X,

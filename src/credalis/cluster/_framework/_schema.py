@@ -14,7 +14,6 @@ import numpy as np
 from credalis import _archive
 from credalis._archive import (
     Array,
-    Choice,
     Each,
     Entries,
     Fields,
@@ -27,13 +26,10 @@ from credalis._archive import (
     check_size,
 )
 from credalis._checks import shown
-from credalis._neighbors import METRIC_NAMES
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.network import Standardization
 from credalis.partition import CoverageCalibration, CredalPartition
-
-METRIC = Choice(*METRIC_NAMES)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import binom
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import pairwise_distances
 
 from credalis._control import is_cancelled
 from credalis._warnings import warn_user
@@ -30,6 +29,7 @@ from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._medoids import k_medoids
+from credalis.dissimilarity import dissimilarities_between
 from credalis.exceptions import (
     CollapseWarning,
     ContrastWarning,
@@ -184,7 +184,7 @@ def find_groups(geometry: Geometry, n_groups: int) -> Groups | None:
     if geometry.is_precomputed:
         lengths = values[np.ix_(rows, seen)]
     else:
-        lengths = pairwise_distances(values[rows], values[seen], metric=geometry.metric)
+        lengths = dissimilarities_between(values[rows], values[seen], geometry.metric)
     members = labels[:, None] == np.arange(n_groups)
     shares = members / np.maximum(members.sum(axis=0), 1)
     # The mean squared distance to the members is that to their mean, up to the spread

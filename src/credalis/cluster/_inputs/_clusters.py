@@ -12,6 +12,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
+from credalis._checks import check_lengths
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._medoids import (
     FAR,
@@ -200,6 +201,7 @@ def _by_medoids(
 ) -> HardClusters:
     objects = _some(len(geometry.values), _MAX_MATRIX, rng)
     distances = geometry.distances(objects)
+    check_lengths(distances, geometry.metric)
     medoids, _ = k_medoids(distances, n_clusters, rng)
     between = distances[np.ix_(medoids, medoids)]
     return HardClusters.of(objects, distances[:, medoids], between)

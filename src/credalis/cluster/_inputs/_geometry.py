@@ -18,6 +18,7 @@ from credalis._checks import (
     check_squarable,
     shown,
 )
+from credalis._neighbors import PARAMETRIC
 from credalis.cluster._inputs._side_information import (
     Transformer,
     fit_transformer,
@@ -27,16 +28,18 @@ from credalis.dissimilarity import (
     MAX_STORED,
     DeferredSimilarities,
     EuclideanSimilarities,
+    Gower,
     MatrixSimilarities,
     MetricSimilarities,
     Similarities,
     check_dissimilarities,
     decay_rate,
+    dissimilarities_between,
 )
 from credalis.network import SideInformation
 
 # How dissimilarities of two rows of X are found.
-Metric = str | Callable[..., float] | Transformer
+Metric = str | Callable[..., float] | Gower | Transformer
 
 # What δ0 and ∅ were in version 0.1: the quantile of the paper, and what the stress had
 # left.
@@ -110,7 +113,7 @@ class Geometry:
         """Dissimilarities of all pairs of some objects, (n_objects, n_objects)."""
         if self._is("precomputed"):
             return self.values[np.ix_(objects, objects)]
-        return pairwise_distances(self.values[objects], metric=self.metric)
+        return dissimilarities_between(self.values[objects], None, self.metric)
 
     @property
     def is_euclidean(self) -> bool:
@@ -168,7 +171,9 @@ class Geometry:
         values = self.distances(objects)[np.triu_indices(len(objects), 1)]
         check_lengths(values, self.metric)
         if not values.any():
-            raise ValueError("the dissimilarities of all objects are 0")
+            raise ValueError(
+                "X must hold objects that differ, all dissimilarities are 0"
+            )
         return values
 
 
@@ -209,14 +214,32 @@ def attribute_geometry(
     if isinstance(metric, str) and metric == "euclidean":
         check_spread("X", X)
         return Geometry(X), None
+    if isinstance(metric, str) and metric == "gower":
+        metric = Gower.of_numbers(X)
+    if isinstance(metric, Gower):
+        check_gower(X, metric)
+        return Geometry(X, metric), None
+    if isinstance(metric, str) and metric in PARAMETRIC:
+        raise ValueError(
+            f"metric must not depend on which rows are compared, as {metric!r} does: "
+            "transform X, or give a transformer such as StandardScaler"
+        )
     try:
-        pairwise_distances(X[:2], metric=metric)
+        with np.errstate(over="ignore", invalid="ignore"):
+            pairwise_distances(X[:2], metric=metric)
     except (ValueError, TypeError) as error:
         raise ValueError(
-            "metric must be a metric of scikit-learn's pairwise_distances, a callable "
-            f"or a transformer, got {shown(metric)}: {error}"
+            "metric must be 'gower', a metric of scikit-learn's pairwise_distances, a "
+            f"callable or a transformer, got {shown(metric)}: {error}"
         ) from error
     return Geometry(X, metric), None
+
+
+def check_gower(X: NDArray[np.float64], metric: Gower) -> None:
+    """Refuse rows that the metric is not about, and rows that are all alike."""
+    metric.points(X[:1])
+    if (X[0] == X).all():
+        raise ValueError("X must have different rows, got the same one everywhere")
 
 
 def given_geometry(

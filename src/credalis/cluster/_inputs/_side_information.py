@@ -14,6 +14,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from credalis._checks import shown
 from credalis.constraints import check_constraints, check_pairs, spread_labels
 from credalis.network import SideInformation
 
@@ -190,6 +191,9 @@ def refuse_unused(estimator: BaseCredalClusterer, information: SideInformation) 
             )
 
 
+# Other libraries warn of data that vary in no direction; what is not finite in their
+# spaces is refused.
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def fit_transformer(
     metric: Any,
     X: NDArray[np.float64],
@@ -201,6 +205,20 @@ def fit_transformer(
     Of a pipeline, every step gets what it can use. Seeds that were not given are drawn
     from rng. Without ``information`` the estimator has no use for any.
     """
+    try:
+        return _fitted_transformer(metric, X, rng, information)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            f"X must be data that metric={shown(metric)} can be fitted to: {error}"
+        ) from error
+
+
+def _fitted_transformer(
+    metric: Any,
+    X: NDArray[np.float64],
+    rng: np.random.RandomState,
+    information: SideInformation | None,
+) -> Any:
     transformer = clone(metric)
     _set_seeds(transformer, rng)
     steps = _steps(transformer)
@@ -248,6 +266,7 @@ def fit_transformer(
     return transformer.fit(X[known], labels[known])
 
 
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def transformed(
     transformer: Transformer | None, X: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -15,6 +15,11 @@ Array = NDArray[np.float64]
 # Added to the number of objects of a component, which is then never 0.
 _SMALLEST_NUMBER = 10 * np.finfo(np.float64).eps
 
+_NO_SPREAD = (
+    "a component of a bootstrap sample has no spread in some direction: increase "
+    "reg_covar or lower n_clusters"
+)
+
 
 class Mixture(NamedTuple):
     """Parameters of a Gaussian mixture.
@@ -153,15 +158,14 @@ def _maximized(
         try:
             lower = np.linalg.cholesky(covariances)
         except np.linalg.LinAlgError as error:
-            raise ValueError(
-                "a component of a bootstrap sample has no spread in some direction: "
-                "increase reg_covar or lower n_clusters"
-            ) from error
+            raise ValueError(_NO_SPREAD) from error
         factors = np.linalg.inv(lower).swapaxes(-1, -2)
     else:
         variances = np.array([spread**2 @ share for share, spread in pairs])
         variances = variances / numbers[:, None] + reg_covar
         if covariance_type == "spherical":
             variances = variances.mean(axis=1)
+        if not (variances > 0).all():
+            raise ValueError(_NO_SPREAD)
         factors = 1.0 / np.sqrt(variances)
     return Mixture(numbers / numbers.sum(), means, factors)

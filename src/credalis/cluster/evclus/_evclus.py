@@ -4,15 +4,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import pairwise_distances
 
 from credalis import _archive
+from credalis._novelty import METRIC
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._schema import (
-    METRIC,
     WITH_PARTITION,
     TransformerRule,
     check_points,
@@ -34,7 +33,7 @@ from credalis.cluster.evclus._problem import (
 )
 from credalis.cluster.evclus._rows import masses_from_similarities
 from credalis.cluster.evclus._solve import solve, solve_together
-from credalis.dissimilarity import transform
+from credalis.dissimilarity import dissimilarities_between, transform
 from credalis.partition import CredalPartition
 
 Array = NDArray[np.float64]
@@ -88,9 +87,11 @@ default="auto"
         Which sets of clusters may carry mass. "auto" takes all pairs up to four
         clusters and singletons above; "two-step" fits with singletons first and then
         adds the pairs of neighbouring clusters. ∅ and Ω are included.
-    metric : str, callable or transformer, default="euclidean"
+    metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
-        ``pairwise_distances``, "precomputed" if X is a square matrix of
+        ``pairwise_distances``, "gower" for the mean difference as a share of the range
+        of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
+        columns of several kinds with gaps, "precomputed" if X is a square matrix of
         dissimilarities, or a transformer in whose space Euclidean distances are taken.
         A transformer is cloned and fitted with the side information it can use.
     symmetrize : bool, default=False
@@ -446,4 +447,6 @@ default="auto"
             return np.minimum(X[:, self.landmarks_], FARTHEST)
         points = placed(self.transformer_, X)
         points = within_reach(points, self.points_.mean(axis=0))
-        return pairwise_distances(points, self.points_, metric=self.metric_)
+        distances = dissimilarities_between(points, self.points_, self.metric_)
+        # Some metrics know no distance of some rows: those are far away.
+        return np.fmin(distances, FARTHEST)

@@ -178,6 +178,9 @@ def prepare(
     geometry, transformer = _geometry(estimator, X, rng, information)
     must, cannot = information.must_link, information.cannot_link
     if estimator.constraint_neighbors and len(must) + len(cannot):
+        check_integer(
+            "constraint_neighbors", estimator.constraint_neighbors, at_most=len(X) - 1
+        )
         must, cannot = expand(
             must,
             cannot,

@@ -12,7 +12,7 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from credalis import _archive
-from credalis._checks import check_choice
+from credalis._checks import check_choice, naming
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis._threads import one_thread
 from credalis.belief import FocalSets
@@ -71,9 +71,11 @@ default="auto"
     hidden_layer_sizes : "auto" or tuple of int, default="auto"
         Units of each hidden layer; "auto" is one layer of 1.5 times the number of focal
         sets.
-    metric : str, callable or transformer, default="euclidean"
+    metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
-        ``pairwise_distances``, "precomputed" if X is a square matrix of
+        ``pairwise_distances``, "gower" for the mean difference as a share of the range
+        of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
+        columns of several kinds with gaps, "precomputed" if X is a square matrix of
         dissimilarities, or a transformer in whose space Euclidean distances are taken.
         A transformer is cloned and fitted with the side information it can use.
     symmetrize : bool, default=False
@@ -522,7 +524,8 @@ default="auto"
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         if self.has_given_dissimilarities_:
             # New objects come without dissimilarities: their inputs are compared.
-            return FittedNetwork.of(self).space.standardize(X), "euclidean"
+            space = FittedNetwork.of(self).space
+            return space.standardize(space.attributes(X)), "euclidean"
         return super()._points(X)
 
     def _object_shape(self, X: Any) -> tuple[int, ...] | None:
@@ -539,7 +542,7 @@ default="auto"
         fitted_shape = None if reset else getattr(self, "input_shape_", None)
         if shape is not None or (fitted_shape is not None and np.ndim(X) > 2):
             # An image is not a table: its shape is looked at first, then it is one row.
-            with np.errstate(over="ignore", invalid="ignore"):
+            with naming("X"):
                 X = check_array(X, allow_nd=True, input_name="X", **options)
             shape = X.shape[1:]
             X = X.reshape(len(X), -1)
@@ -550,7 +553,7 @@ default="auto"
                 f"X must hold objects of shape {expected} as in fit, got objects of "
                 f"shape {got}"
             )
-        with np.errstate(over="ignore", invalid="ignore"):
+        with naming("X"):
             return validate_data(self, X, reset=reset, **options)
 
     def _check_parameters(self) -> None:

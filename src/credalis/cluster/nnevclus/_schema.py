@@ -19,8 +19,8 @@ from credalis._archive import (
     Number,
     OneOf,
 )
+from credalis._novelty import METRIC
 from credalis.cluster._framework._schema import (
-    METRIC,
     TRAINING,
     InputsRule,
     SetsRule,

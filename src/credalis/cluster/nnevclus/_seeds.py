@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import kmeans_plusplus
 
-from credalis._checks import check_finite, check_numbers
+from credalis._checks import check_finite, check_numbers, naming
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._medoids import belief_peaks, check_rows
 
@@ -37,7 +37,8 @@ def fixed_seeds(
         if init == "evclus":
             return _most_plausible(geometry, scale, n_clusters, rng)
         return None
-    values = np.asarray(init)
+    with naming("init"):
+        values = np.asarray(init)
     if values.ndim == 1:
         return check_rows(values, len(X), n_clusters)
     if values.ndim > 2:

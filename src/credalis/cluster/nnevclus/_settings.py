@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credalis._checks import check_choice, check_factor, check_integer, check_number
+from credalis._checks import (
+    check_choice,
+    check_factor,
+    check_integer,
+    check_number,
+    shown,
+)
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import check_scale_parameters
 from credalis.cluster.nnevclus._network import TrainedWeights
@@ -323,9 +329,10 @@ def _check_engine(estimator: NNEVCLUS) -> None:
     if estimator.engine == "numpy":
         if module is not None:
             raise ValueError("engine must be 'torch' with a module, got 'numpy'")
-        if estimator.device != "cpu":
+        if not isinstance(estimator.device, str) or estimator.device != "cpu":
             raise ValueError(
-                f"device must be 'cpu' with engine='numpy', got {estimator.device!r}"
+                "device must be 'cpu' with engine='numpy', got "
+                f"{shown(estimator.device)}"
             )
         return
     torch_engine().check_device(estimator.device)

@@ -143,7 +143,7 @@ class PrototypeClusterer(BaseCredalClusterer):
                 _archive.Nothing(),
                 _archive.Array("f", ("n_clusters", "n_dimensions", "n_dimensions")),
             ),
-            "delta_": _archive.Number(above=0),
+            "delta_": _archive.Number(above=0, at_most=1e153),
         },
         # Files of version 0.1 have no exponent but the parameter.
         {"beta_": _archive.Number(above=1)},
@@ -293,7 +293,8 @@ class PrototypeClusterer(BaseCredalClusterer):
                 f"init must have shape (n_clusters, n_features) = "
                 f"({self.n_clusters}, {X.shape[1]}), got {centers.shape}"
             )
-        return transformed(transformer, check_finite("init", centers))
+        check_spread("init", check_finite("init", centers))
+        return transformed(transformer, centers)
 
     def _peaks(self, X: Array) -> NDArray[np.intp]:
         """Row numbers of the belief peaks."""
@@ -377,11 +378,14 @@ class PrototypeClusterer(BaseCredalClusterer):
         return prototype_masses(self._measured(X), sets, model)
 
     def _measured(self, X: Array) -> Array:
-        """Objects where distances are taken, near enough for those of the metrics."""
+        """Objects where distances are taken, near enough for costs to be numbers."""
         points = placed(self.transformer_, X)
-        if self.metrics_ is None:
-            return points
-        farthest = FARTHEST / max(1.0, np.sqrt(np.abs(self.metrics_).max()))
+        model = self._model(self.focal_sets_, self.beta_, self.delta_)
+        sizes = np.maximum(self.focal_sets_.cardinality, 1).astype(np.float64)
+        factor = (sizes**model.alpha * model.scales).max()
+        if self.metrics_ is not None:
+            factor *= np.abs(self.metrics_).max()
+        farthest = FARTHEST / max(1.0, np.sqrt(factor))
         return within_reach(points, self.centers_.mean(axis=0), farthest)
 
     def _points(self, X: Array) -> tuple[Array, Any]:

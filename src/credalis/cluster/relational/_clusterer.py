@@ -7,13 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
 
 from credalis import _archive
-from credalis._checks import check_choice, check_exponent
+from credalis._checks import check_choice, check_exponent, naming
+from credalis._novelty import METRIC
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._schema import (
-    METRIC,
     TransformerRule,
     check_points,
 )
@@ -32,7 +31,7 @@ from credalis.cluster._inputs._medoids import (
     settled_medoids,
 )
 from credalis.cluster._inputs._side_information import Transformer, placed
-from credalis.dissimilarity import check_dissimilarities
+from credalis.dissimilarity import Gower, check_dissimilarities, dissimilarities_between
 from credalis.objectives import (
     automatic_exponent,
     masses_from_costs,
@@ -43,8 +42,11 @@ from credalis.objectives import (
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Rows whose dissimilarities by Gower are put into one matrix, of 3.2 GB.
+MAX_GOWER_ROWS = 20_000
+
 # New objects count as no farther away than this, so that weighted sums stay finite.
-_FARTHEST = np.finfo(np.float64).max / 4
+_FARTHEST = 1e250
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,7 @@ class RelationalClusterer(BaseCredalClusterer):
                 _archive.Nothing(),
                 _archive.Array("f", ("n_references", "n_dimensions")),
             ),
-            "delta_": _archive.Number(above=0),
+            "delta_": _archive.Number(above=0, at_most=1e153),
         },
         # Files of version 0.1 have no exponent but the parameter.
         {"beta_": _archive.Number(above=1)},
@@ -221,12 +223,21 @@ class RelationalClusterer(BaseCredalClusterer):
         else:
             geometry, transformer = attribute_geometry(X, self.metric, rng)
             points, metric = geometry.values, geometry.metric
+            if isinstance(metric, Gower) and len(X) > MAX_GOWER_ROWS:
+                raise ValueError(
+                    f"{type(self).__name__} keeps the dissimilarities of all pairs: X "
+                    f"must have at most {MAX_GOWER_ROWS} rows with Gower's, got "
+                    f"{len(X)}; EVCLUS and NNEVCLUS take more"
+                )
             matrix = dissimilarities(points, points, metric, squared=self._squares)
             if not geometry.is_euclidean:
                 matrix = check_dissimilarities(
                     matrix, name=f"the matrix of metric={metric!r}"
                 )
-        if not np.isfinite(matrix.max() * matrix.size):
+        with np.errstate(over="ignore"):
+            largest = matrix.max() if self._has_squares else np.square(matrix.max())
+            is_infinite = not np.isfinite(largest * matrix.size)
+        if is_infinite:
             raise ValueError(
                 "X must have dissimilarities whose squares can be added, got values "
                 f"from {X.min():.3g} to {X.max():.3g}: scale the data"
@@ -264,7 +275,8 @@ class RelationalClusterer(BaseCredalClusterer):
         """The exponent of the masses that suits the dimension of the clusters."""
         squares = matrix[np.ix_(core.objects, core.objects)]
         if not self._has_squares:
-            squares = np.square(squares)
+            # In a unit whose square is a number; a power of two rounds nothing.
+            squares = np.square(np.ldexp(squares, -int(np.frexp(squares.max())[1])))
         # The first keeps the prototypes from one point, the second clusters from
         # merging.
         everything = np.zeros(len(squares), dtype=np.intp)
@@ -281,7 +293,9 @@ class RelationalClusterer(BaseCredalClusterer):
 
     def _check_init(self, n_samples: int) -> NDArray[Any]:
         """The starting point the user gives: row numbers of objects."""
-        return check_rows(np.asarray(self.init), n_samples, self.n_clusters)
+        with naming("init"):
+            rows = np.asarray(self.init)
+        return check_rows(rows, n_samples, self.n_clusters)
 
     def _seeds(self, problem: RelationalProblem, rng: np.random.RandomState) -> Indices:
         """Row numbers of the objects that a run starts from."""
@@ -304,7 +318,8 @@ class RelationalClusterer(BaseCredalClusterer):
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in row_blocks(len(X), max(masses.shape[1], len(self.references_))):
             with np.errstate(over="ignore"):
-                values = np.minimum(self._to_references(X[rows]), _FARTHEST)
+                # Also in place of NaN, which some metrics give so far away.
+                values = np.fmin(self._to_references(X[rows]), _FARTHEST)
                 costs = self._costs(values.T)
             masses[rows] = masses_from_costs(costs, self.beta_).T
         return masses
@@ -328,5 +343,6 @@ def dissimilarities(X: Array, Y: Array, metric: Metric, *, squared: bool) -> Arr
     if isinstance(metric, str) and metric == "euclidean":
         # From differences, so that equal points are at 0.
         return cdist(X, Y, "sqeuclidean" if squared else "euclidean")
-    values = pairwise_distances(X, None if Y is X else Y, metric=metric)
-    return np.square(values, out=values) if squared else values
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = dissimilarities_between(X, None if Y is X else Y, metric)
+        return np.square(values, out=values) if squared else values

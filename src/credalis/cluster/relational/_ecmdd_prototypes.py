@@ -236,11 +236,22 @@ def set_weights(weights: Array, focal_sets: FocalSets, xi: float, zeta: float) -
         elif subset:
             members = weights[list(subset)]
             smallest = members.min(axis=0)
-            values = (smallest / (smallest.max() or 1.0)) ** xi
+            inner = smallest / (smallest.max() or 1.0)
+            values = inner**xi
             if zeta > 0:
                 largest = members.max(axis=0)
                 spread = np.maximum(largest - smallest, _SPREAD_FLOOR * largest)
-                values /= np.maximum(spread / largest.max(), _SMALLEST) ** zeta
+                spread = np.maximum(spread / largest.max(), _SMALLEST)
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                    values /= spread**zeta
+                if not np.isfinite(values.sum()):
+                    values = _quotient_of_powers(inner, xi, spread, zeta)
             total = values.sum()
             result[j] = values / total if total > 0 else 1 / len(values)
     return result
+
+
+def _quotient_of_powers(first: Array, xi: float, second: Array, zeta: float) -> Array:
+    """first^xi / second^zeta in units of the largest, whatever the exponents."""
+    logs = xi * np.log(np.maximum(first, _SMALLEST)) - zeta * np.log(second)
+    return np.where(first > 0, np.exp(logs - logs.max()), 0.0 if xi else 1.0)

@@ -74,9 +74,11 @@ default="auto"
         Which sets of clusters may carry mass. "auto" takes all pairs up to four
         clusters and singletons above; "two-step" fits with singletons first and then
         adds the pairs of neighbouring clusters. ∅ and Ω are included.
-    metric : str, callable or transformer, default="euclidean"
+    metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
-        ``pairwise_distances``, "precomputed" if X is a square matrix of
+        ``pairwise_distances``, "gower" for the mean difference as a share of the range
+        of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
+        columns of several kinds with gaps, "precomputed" if X is a square matrix of
         dissimilarities, or a transformer in whose space Euclidean distances are taken.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of

@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis import _archive
-from credalis._checks import check_choice, check_distributions, check_numbers
+from credalis._checks import (
+    check_choice,
+    check_distributions,
+    check_numbers,
+    naming,
+)
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
@@ -62,9 +67,11 @@ default="auto"
         Which sets of clusters may carry mass. "auto" takes all pairs up to four
         clusters and singletons above; "two-step" fits with singletons first and then
         adds the pairs of neighbouring clusters. ∅ and Ω are included.
-    metric : str, callable or transformer, default="euclidean"
+    metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
-        ``pairwise_distances``, "precomputed" if X is a square matrix of
+        ``pairwise_distances``, "gower" for the mean difference as a share of the range
+        of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
+        columns of several kinds with gaps, "precomputed" if X is a square matrix of
         dissimilarities, or a transformer in whose space Euclidean distances are taken.
     squared : bool, default=False
         Whether the dissimilarities, given or of the metric, are squared already. False
@@ -240,7 +247,8 @@ default="auto"
         check_choice("stopping", self.stopping, STOPPING)
 
     def _check_init(self, n_samples: int) -> NDArray[Any]:
-        start = np.asarray(self.init)
+        with naming("init"):
+            start = np.asarray(self.init)
         if start.ndim != 2:
             return super()._check_init(n_samples)
         expected = (n_samples, len(self._focal_sets_of(self.n_clusters)))

@@ -22,11 +22,12 @@ from credalis._neighbors import (
     check_metric,
     nearest_neighbors,
 )
+from credalis._novelty import METRIC
 from credalis._progress import Report
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
-from credalis.cluster._framework._schema import METRIC, TransformerRule
+from credalis.cluster._framework._schema import TransformerRule
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import (
     FARTHEST,
@@ -103,11 +104,13 @@ class EkNNclus(BaseCredalClusterer):
         1/γ is this quantile of all d_ij^b. The larger, the fewer clusters.
     exponent : float, default=1.0
         b.
-    metric : str, callable or transformer, default="euclidean"
+    metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's NearestNeighbors that
-        needs no parameters, "precomputed" if X is a square matrix of dissimilarities,
-        or a transformer in whose space Euclidean distances are taken; it is cloned and
-        fitted to X.
+        needs no parameters, "gower" for the mean difference as a share of the range of
+        each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
+        columns of several kinds with gaps, "precomputed" if X is a square matrix of
+        dissimilarities, or a transformer in whose space Euclidean distances are taken;
+        it is cloned and fitted to X.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
@@ -245,7 +248,7 @@ class EkNNclus(BaseCredalClusterer):
         check_number("quantile", self.quantile, at_least=0, at_most=1)
         check_factor("exponent", self.exponent, above=0, at_most=LARGEST_EXPONENT)
         if not hasattr(self.metric, "transform"):
-            check_metric(self.metric)
+            check_metric(self.metric, "gower")
 
     def _check_n_clusters(self) -> None:
         pass
@@ -351,6 +354,8 @@ class EkNNclus(BaseCredalClusterer):
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in batches(len(X), self.n_neighbors_ + self.n_clusters_):
             neighbors, lengths = search.query(X[rows], self.n_neighbors_)
+            # Some metrics know no distance of some rows: those are far away.
+            lengths = np.where(np.isnan(lengths), FARTHEST, lengths)
             check_lengths(lengths, self.metric_)
             weights = evidence_weights(lengths, self.gamma_, self.exponent)
             votes = count_votes(self.assignments_[neighbors], weights, self.n_clusters_)

@@ -40,7 +40,7 @@ def neighbor_scale(lengths: Array, quantile: float, exponent: float) -> float:
             "X must hold at least 2 distinct objects, the distances of all objects "
             "to their neighbours are 0"
         )
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", divide="ignore"):
         powers = lengths.ravel() ** exponent
         is_number = np.isfinite(powers.max()) and np.isfinite(1 / powers.max())
     different = powers[powers > 0]

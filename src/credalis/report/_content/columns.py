@@ -26,6 +26,15 @@ class Column:
     values: NDArray[Any]
     is_numeric: bool
 
+    @property
+    def is_varying(self) -> bool:
+        """Whether it holds numbers that are not all equal."""
+        return bool(
+            self.is_numeric
+            and np.isfinite(self.values).any()
+            and np.nanmin(self.values) < np.nanmax(self.values)
+        )
+
     def cell(self, i: int) -> str:
         """What stands in row i, for a reader."""
         value = self.values[i]

@@ -1,6 +1,6 @@
 """The clusters: how large they are and what distinguishes them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ class Profiles:
         Mean and standard deviation of all objects that are no outliers.
     words : list of lists of str
         What the columns of words say about each cluster.
+    described : list of str
+        What columns that were not compared by say about each cluster.
     """
 
     columns: list[Column]
@@ -48,6 +50,7 @@ class Profiles:
     center: Array
     spread: Array
     words: list[list[str]]
+    described: list[str] = field(default_factory=list)
 
     @property
     def differences(self) -> Array:
@@ -99,10 +102,25 @@ def _degree(difference: float) -> str:
 
 def profiles_of(subject: Subject) -> Profiles:
     """Means of the columns of numbers, shares of the words of the others."""
-    n_clusters = subject.partition.n_clusters
     inside = subject.groups >= 0
+    profiles = _profiles(subject, subject.numeric, subject.columns, inside)
+    if not subject.described:
+        return profiles
+    numeric = [column for column in subject.described if column.is_varying]
+    aside = _profiles(subject, numeric, subject.described, inside)
+    described = [aside.describe(k) for k in range(subject.partition.n_clusters)]
+    return replace(profiles, described=described)
+
+
+def _profiles(
+    subject: Subject,
+    columns: list[Column],
+    all_columns: list[Column],
+    inside: NDArray[np.bool_],
+) -> Profiles:
+    """Profiles by some columns, the others of which hold words."""
+    n_clusters = subject.partition.n_clusters
     groups = subject.groups[inside]
-    columns = subject.numeric
     means = np.full((n_clusters, len(columns)), np.nan)
     center, spread = np.full((2, len(columns)), np.nan)
     for j, column in enumerate(columns):
@@ -119,15 +137,18 @@ def profiles_of(subject: Subject) -> Profiles:
             sums, counts, out=np.full(n_clusters, np.nan), where=counts > 0
         )
         center[j], spread[j] = unit * values.mean(), unit * values.std()
-    return Profiles(columns, means, center, spread, _words(subject, inside))
+    words = _words(subject, all_columns, inside)
+    return Profiles(columns, means, center, spread, words)
 
 
-def _words(subject: Subject, inside: NDArray[np.bool_]) -> list[list[str]]:
+def _words(
+    subject: Subject, columns: list[Column], inside: NDArray[np.bool_]
+) -> list[list[str]]:
     """For each cluster and column of words, the one it has far more often than all."""
     n_clusters = subject.partition.n_clusters
     found: list[list[str]] = [[] for _ in range(n_clusters)]
     groups = subject.groups[inside]
-    for column in subject.columns:
+    for column in columns:
         if column.is_numeric or not inside.any():
             continue
         values = [str(value) for value in column.values[inside]]
@@ -161,6 +182,8 @@ class Card:
     between_width: str
     words: str
     typical: list[int]
+    described: str = ""
+    name: str = ""
 
 
 def cards_of(
@@ -186,6 +209,8 @@ def cards_of(
                 between_width=f"{share * between[k]:.1f}",
                 words=words if len(typical[k]) else "",
                 typical=typical[k].tolist(),
+                described=profiles.described[k] if profiles.described else "",
+                name=subject.cluster_names[k] if subject.cluster_names else "",
             )
         )
     return cards

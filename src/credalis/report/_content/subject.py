@@ -1,7 +1,8 @@
 """What a report is about: the result, the objects, and the table a reader knows."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from credalis._drawing.inputs import check_features
+from credalis.dissimilarity import Gower
 from credalis.partition import CLEAR_LEVEL, CredalPartition, Verdicts
 from credalis.report._content.columns import Column, columns_of
 from credalis.report._content.text import plain
@@ -40,6 +42,10 @@ class Subject:
         Whether the names are more than row numbers.
     dissimilarities : array-like or None
         What ``fit`` was given beside X.
+    described : list of Column
+        Columns that the objects were not compared by.
+    cluster_names : list of str or None
+        Names of the clusters, if they have some.
     """
 
     partition: CredalPartition
@@ -52,6 +58,8 @@ class Subject:
     names: list[str]
     has_names: bool
     dissimilarities: Any
+    described: list[Column] = field(default_factory=list)
+    cluster_names: list[str] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -63,6 +71,14 @@ class Subject:
         """Whether X holds dissimilarities."""
         return _is_precomputed(self.estimator)
 
+    @property
+    def compared_by(self) -> list[str] | None:
+        """Names of what the objects are compared by, if they are known."""
+        if isinstance(getattr(self.estimator, "metric", None), Gower) and self.columns:
+            # Several columns of X stand for one of the table.
+            return [column.name for column in self.columns]
+        return self.feature_names
+
     @cached_property
     def groups(self) -> NDArray[np.intp]:
         """Most plausible cluster of each object, -1 for outliers, (n_samples,)."""
@@ -71,13 +87,7 @@ class Subject:
     @cached_property
     def numeric(self) -> list[Column]:
         """Columns of numbers that are not all equal."""
-        return [
-            column
-            for column in self.columns
-            if column.is_numeric
-            and np.isfinite(column.values).any()
-            and np.nanmin(column.values) < np.nanmax(column.values)
-        ]
+        return [column for column in self.columns if column.is_varying]
 
     def title(self, i: int) -> str:
         """How an object is called in a sentence."""
@@ -108,6 +118,9 @@ def subject_of(
     data: Any,
     ids: Any,
     clear_level: float = CLEAR_LEVEL,
+    *,
+    described: Sequence[str] = (),
+    cluster_names: Sequence[str] | None = None,
 ) -> Subject:
     """The arguments of `report`, checked."""
     partition = getattr(result, "partition_", result)
@@ -126,6 +139,14 @@ def subject_of(
         columns = []
     else:
         columns = columns_of(X, partition.n_samples, estimator)
+    known = {column.name for column in columns}
+    for name in described:
+        if plain(name) not in known:
+            raise ValueError(
+                f"described must name columns of data, got {name!r}, which is none"
+            )
+    aside = {plain(name) for name in described}
+    compared = [column for column in columns if column.name not in aside]
     if ids is None:
         ids = _index_of(X if data is None else data)
     return Subject(
@@ -134,12 +155,27 @@ def subject_of(
         estimator=estimator,
         X=X,
         matrix=matrix,
-        columns=columns,
-        feature_names=_feature_names(X, matrix.shape[1], estimator, columns),
+        columns=compared,
+        feature_names=_feature_names(X, matrix.shape[1], estimator, compared),
         names=_checked_names(ids, partition.n_samples),
         has_names=ids is not None,
         dissimilarities=dissimilarities,
+        described=[column for column in columns if column.name in aside],
+        cluster_names=_checked_cluster_names(cluster_names, partition.n_clusters),
     )
+
+
+def _checked_cluster_names(
+    names: Sequence[str] | None, n_clusters: int
+) -> list[str] | None:
+    if names is None:
+        return None
+    if isinstance(names, str) or len(names) != n_clusters:
+        raise ValueError(
+            f"cluster_names must hold a name for each of {n_clusters} clusters, got "
+            f"{names!r}"
+        )
+    return [plain(name, 40) for name in names]
 
 
 def _is_precomputed(estimator: Any) -> bool:

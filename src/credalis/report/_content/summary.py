@@ -44,9 +44,11 @@ def how(subject: Subject) -> str:
     if subject.is_precomputed:
         basis = "Compared by their dissimilarities"
     else:
-        basis = f"Compared by {counted(subject.matrix.shape[1], 'feature')}"
-        if subject.feature_names:
-            basis += f" ({listed(subject.feature_names, _MAX_NAMES)})"
+        names = subject.compared_by
+        n_features = len(names) if names else subject.matrix.shape[1]
+        basis = f"Compared by {counted(n_features, 'feature')}"
+        if names:
+            basis += f" ({listed(names, _MAX_NAMES)})"
     if subject.estimator is None:
         return f"{basis}. The partition was given as it is."
     name = type(subject.estimator).__name__

@@ -1,0 +1,1 @@
+"""Calls of the public functions and classes, a room for each kind of subject."""

@@ -1,0 +1,84 @@
+"""Which families of cases there are, and how a seed becomes a case."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from joblib import parallel_config
+from tests.fuzz import disks, files, kills, tables, workers
+from tests.fuzz.api import choices, estimators, evidence, knowledge
+from tests.fuzz.case import Call, Outcome, finish
+from tests.fuzz.models import quiet
+
+Kinds = Mapping[Callable[[np.random.Generator], Call], float]
+
+# What is drawn, and how often.
+_API: Kinds = {
+    estimators.fit: 38,
+    estimators.construct: 8,
+    estimators.predict: 10,
+    estimators.predict_hostile: 8,
+    estimators.calibrate: 1,
+    estimators.stream: 1,
+    evidence.arithmetic: 8,
+    evidence.sets: 3,
+    evidence.partitions: 6,
+    evidence.indices: 3,
+    evidence.asked_partition: 1,
+    knowledge.pairs: 4,
+    knowledge.learners: 4,
+    knowledge.transforms: 2,
+    knowledge.dissimilarity_pca: 1,
+    choices.graph: 2,
+    choices.numbers_of_clusters: 0.5,
+    choices.quantiles: 0.3,
+    choices.searches: 0.5,
+    choices.comparisons: 0.3,
+    choices.suggestions: 0.3,
+    choices.monitors: 2,
+    choices.generators: 1,
+    choices.benchmarks: 0.2,
+    choices.blocks: 1,
+    choices.checkpoints: 0.3,
+    choices.saving: 0.8,
+    choices.displays: 1.5,
+    choices.whole: 0.3,
+}
+
+FAMILIES: dict[str, Kinds] = {
+    "api": _API,
+    "files": files.KINDS,
+    "tables": tables.KINDS,
+    "kills": kills.KINDS,
+    "disks": disks.KINDS,
+    "workers": workers.KINDS,
+}
+
+# Processor time in seconds: others start processes, or fit again and again.
+_BUDGETS = {"api": 20.0, "files": 20.0, "tables": 20.0, "workers": 120.0}
+
+
+def drawn(case: str) -> Call:
+    """The call that a family and a seed name, as in ``api:17``."""
+    family, _, seed = case.partition(":")
+    if family not in FAMILIES or not seed.isdecimal():
+        raise ValueError(
+            f"a case must be a seed of one of {', '.join(FAMILIES)}, as in api:17, "
+            f"got {case!r}"
+        )
+    kinds = FAMILIES[family]
+    shares = np.array(list(kinds.values()), dtype=float)
+    rng = np.random.default_rng([list(FAMILIES).index(family), int(seed)])
+    with np.errstate(all="ignore"), quiet():
+        return list(kinds)[rng.choice(len(kinds), p=shares / shares.sum())](rng)
+
+
+def run_case(case: str) -> Outcome:
+    """Run the case that a family and a seed name."""
+    family, call = case.partition(":")[0], drawn(case)
+    budget = _BUDGETS.get(family, 60.0)
+    with np.errstate(divide="warn", over="warn", invalid="warn", under="ignore"):
+        if family == "workers":
+            return finish(case, call, budget)
+        # Processes of joblib would outlive the case; threads do the same.
+        with parallel_config(backend="threading"):
+            return finish(case, call, budget)
