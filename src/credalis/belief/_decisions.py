@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_choice, check_number, check_numbers
+from credalis._checks import check_choice, check_moderate, check_number, check_numbers
 from credalis.belief._focal_sets import FocalSets
 from credalis.belief._lists import check_mass_functions
 from credalis.belief._transforms import Masses, dempster_normalize, pignistic
@@ -281,9 +281,7 @@ def _check_utilities(utilities: ArrayLike, n_clusters: int | None = None) -> Mas
         raise ValueError(
             f"utilities must have shape (n_acts, {expected}), got {array.shape}"
         )
-    if not np.isfinite(array).all():
-        raise ValueError("utilities must be finite, got NaN or infinity")
-    return array
+    return check_moderate("utilities", array)
 
 
 def _largest(values: Masses, focal_sets: FocalSets) -> Masses:
