@@ -24,6 +24,7 @@ from credalis import (
     CCM,
     CECM,
     ECM,
+    EGMM,
     EVCLUS,
     MECM,
     NNEVCLUS,
@@ -87,6 +88,9 @@ ESTIMATORS = [
         confidence=0.8,
         n_init=1,
     ),
+    EGMM(),
+    EGMM(n_clusters=3, focal_sets="two-step", covariance_type="full", reg_covar=1e-3),
+    EGMM(n_clusters=3, covariance_type="diag", init="k-means++", n_init=2),
     Consensus(),
     Consensus(
         n_clusters=3,

@@ -25,6 +25,7 @@ DIFFERENCES = {
         "PCCA KPCCA",
     ),
     "constraint_weight": ("CECM weighs constraints against the rest of J", "CECM"),
+    "covariance_type": ("what has a covariance", "Bootclus", "EGMM"),
     "delta": (
         "what is compared with the distance to noise",
         "MECM",
@@ -38,8 +39,9 @@ DIFFERENCES = {
     ),
     "eta": ("a weight in the cost of one method", "MECM", "ECMdd"),
     "focal_sets": (
-        "the published choice, without Ω; members are about single clusters",
+        "the published choice, without Ω; ∅ without mass; members are about clusters",
         "Bootclus",
+        "EGMM",
         "Consensus",
     ),
     "gamma": (
@@ -72,7 +74,7 @@ DIFFERENCES = {
         "BCM BPEC CCM CECM ECM",
         "EkNNclus",
     ),
-    "n_clusters": ("the number may be found", "Bootclus", "Consensus"),
+    "n_clusters": ("the number may be found", "Bootclus", "Consensus", "EGMM"),
     "n_components": (
         'what is counted, and what "auto" stands for',
         "FDA",
@@ -108,6 +110,7 @@ DIFFERENCES = {
         "NewClusterMonitor",
         "CredalSearchCV",
     ),
+    "reg_covar": ("what it is a share of, and the penalty", "Bootclus", "EGMM"),
     "regularization": (
         "what it is relative to, and why it is needed",
         "FDA",
@@ -123,6 +126,7 @@ DIFFERENCES = {
         "EVCLUS NNEVCLUS Consensus",
         "RECM",
         "Bootclus",
+        "EGMM",
         "LSI DMLeig",
         "PCCA KPCCA",
     ),

@@ -361,3 +361,15 @@ def test_damaged_arrays_are_named(tmp_path):
     path.write_bytes(stream.getvalue()[:-4] + b"\xff\xff\xff\x7f")
     with pytest.raises(ValueError, match=r"data\.npy"):
         open_table(path).read()
+
+
+def test_a_label_of_outliers_fits_in_an_array():
+    with pytest.raises(ValueError, match="outlier must be an integer"):
+        PARTITION.decide(outlier=2**70)
+
+
+def test_rows_that_look_like_dissimilarities_are_rows():
+    from credalis import EVCLUS
+
+    X = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 5.0], [5.0, 5.0, 0.0]])
+    assert len(EVCLUS(2, random_state=0).fit(X).labels_) == 3

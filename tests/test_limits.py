@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from credalis import (
     BCM,
     ECM,
+    EGMM,
     EVCLUS,
     MECM,
     NNEVCLUS,
@@ -226,6 +227,8 @@ PREDICTING = [
     (RECM(3, metric="precomputed"), D, DISSIMILARITIES),
     (NNEVCLUS(3, novelty_detector="ocsvm", max_iter=20), X, ROWS),
     (NNEVCLUS(3, metric="precomputed", max_iter=20), D, DISSIMILARITIES),
+    (EGMM(3, covariance_type="full"), X, ROWS),
+    (EGMM(3, covariance_type="diag"), X, ROWS),
     *(
         (Bootclus(3, covariance_type=kind, n_bootstrap=4), X, ROWS)
         for kind in ("full", "tied", "diag", "spherical")
@@ -257,7 +260,7 @@ def test_every_finite_row_has_masses(estimator, data, rows):
 def test_far_rows_are_those_of_their_direction():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for estimator in (EkNNclus(), EVCLUS(3), NNEVCLUS(3), Bootclus(3)):
+        for estimator in (EkNNclus(), EVCLUS(3), NNEVCLUS(3), Bootclus(3), EGMM(3)):
             fitted = estimator.set_params(random_state=0).fit(X)
             far, farther = np.array([[3e20, -1e20]]), np.array([[3e300, -1e300]])
             np.testing.assert_allclose(

@@ -17,6 +17,7 @@ PUBLIC = {
     "CCM",
     "CECM",
     "ECM",
+    "EGMM",
     "EVCLUS",
     "MECM",
     "NNEVCLUS",

@@ -17,6 +17,7 @@ from sklearn.preprocessing import (
 import credalis
 from credalis import (
     ECM,
+    EGMM,
     EVCLUS,
     NNEVCLUS,
     Bootclus,
@@ -153,6 +154,8 @@ MODELS = {
     "ECMdd, weighted": (ECMdd(3, prototypes="weighted"), X),
     "ECMdd, matrix": (ECMdd(3, metric="precomputed"), D),
     "EkNNclus, matrix": (EkNNclus(metric="precomputed"), D),
+    "EGMM, full": (EGMM(3, covariance_type="full"), X),
+    "EGMM, diag": (EGMM(3, covariance_type="diag"), X),
     "NNEVCLUS": (NNEVCLUS(3, max_iter=20, n_init=1), X),
     "NNEVCLUS, ocsvm": (
         NNEVCLUS(3, novelty_detector="ocsvm", max_iter=20, n_init=1),

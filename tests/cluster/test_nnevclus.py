@@ -446,7 +446,7 @@ def test_prediction_does_not_depend_on_the_block(blobs):
     [
         ({"hidden_layer_sizes": (0,)}, r"hidden_layer_sizes must be an integer >= 1"),
         ({"hidden_layer_sizes": "big"}, r"hidden_layer_sizes must be one of 'auto'"),
-        ({"metric": "nearness"}, r"metric must be a metric of .* got 'nearness'"),
+        ({"metric": "nearness"}, r"metric must be .* a metric of .* got 'nearness'"),
         ({"dissimilarity_quantile": 1.5}, r"dissimilarity_quantile must be .* <= 1"),
         ({"dissimilarity_scale": 0}, r"dissimilarity_scale must be .* > 0, got 0"),
         ({"novelty_detector": "magic"}, r"novelty_detector must be one of 'ocsvm'"),

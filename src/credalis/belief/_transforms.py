@@ -193,7 +193,7 @@ def dempster_normalize(
     total = nonempty_mass(masses, focal_sets)
     undefined = total <= EMPTY_TOLERANCE
     if undefined.any():
-        masses, focal_sets = _with_frame(masses, focal_sets)
+        masses, focal_sets = with_frame(masses, focal_sets)
     normalized = masses.copy()
     if focal_sets.empty_index is not None:
         normalized[..., focal_sets.empty_index] = 0.0
@@ -218,7 +218,7 @@ def yager_normalize(
     masses = check_masses(masses, focal_sets)
     if focal_sets.empty_index is None:
         return masses.copy(), focal_sets
-    masses, focal_sets = _with_frame(masses, focal_sets)
+    masses, focal_sets = with_frame(masses, focal_sets)
     normalized = masses.copy()
     normalized[..., focal_sets.frame_index] += masses[..., focal_sets.empty_index]
     normalized[..., focal_sets.empty_index] = 0.0
@@ -246,7 +246,7 @@ def _is_included(focal_sets: FocalSets, subsets: Subsets) -> NDArray[np.bool_]:
     return focal_sets.membership.astype(float) @ outside.T == 0
 
 
-def _with_frame(masses: Masses, focal_sets: FocalSets) -> tuple[Masses, FocalSets]:
+def with_frame(masses: Masses, focal_sets: FocalSets) -> tuple[Masses, FocalSets]:
     """The same masses on a list that has Ω."""
     if focal_sets.frame_index is not None:
         return masses, focal_sets

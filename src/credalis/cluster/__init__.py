@@ -5,8 +5,9 @@
   attributes; ``_registry`` knows all estimators.
 - ``_inputs``: what methods make of X and of what is known about it: dissimilarities and
   their scale, labels and pairs, hard clusters and seeds.
-- ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC), ``relational``
-  (RECM, ECMdd, MECM), ``votes`` (EkNNclus), ``bootstrap`` (Bootclus): the methods.
+- ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC, EGMM),
+  ``relational`` (RECM, ECMdd, MECM), ``votes`` (EkNNclus), ``bootstrap`` (Bootclus):
+  the methods.
 - ``consensus``: a committee of methods, and a network that learns its evidence.
 
 A room imports from ``_framework``, ``_inputs`` and lower layers; ``nnevclus`` also from
@@ -34,6 +35,7 @@ from credalis.cluster.relational._mecm import MECM as MECM
 from credalis.cluster.prototypes._bpec import BPEC as BPEC
 from credalis.cluster.votes._eknnclus import EkNNclus as EkNNclus
 from credalis.cluster.bootstrap._bootclus import Bootclus as Bootclus
+from credalis.cluster.prototypes._egmm import EGMM as EGMM
 from credalis.cluster.consensus._consensus import Consensus as Consensus
 from credalis.cluster.prototypes._cecm import CECM as CECM
 

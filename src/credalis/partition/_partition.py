@@ -454,7 +454,10 @@ class CredalPartition:
             return self._sets(rule).copy()
         labels = first_maximum(getattr(self, rule))
         if outlier is not None:
-            labels[self.is_outlier] = check_integer("outlier", outlier)
+            bounds = np.iinfo(labels.dtype)
+            labels[self.is_outlier] = check_integer(
+                "outlier", outlier, at_least=bounds.min, at_most=bounds.max
+            )
         return labels
 
     def set_names(self, rule: str = "maximum_mass") -> list[str]:

@@ -3,10 +3,12 @@
 The data may hold gross outliers, which are no clusters of their own.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import ClusterWarning
 from scipy.spatial.distance import cdist
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.neighbors import NearestNeighbors
@@ -192,7 +194,10 @@ def _best_centers(points: Array, found: list[Array]) -> Array:
 def _ward_centers(points: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Means of the clusters of Ward's hierarchy, (n_clusters, n_features)."""
     some = points[_some(len(points), _MAX_HIERARCHY, rng)]
-    labels = AgglomerativeClustering(n_clusters, linkage="ward").fit(some).labels_
+    with warnings.catch_warnings():
+        # Rows may look like dissimilarities, which they are not.
+        warnings.simplefilter("ignore", ClusterWarning)
+        labels = AgglomerativeClustering(n_clusters, linkage="ward").fit(some).labels_
     return np.array([some[labels == k].mean(axis=0) for k in range(n_clusters)])
 
 

@@ -19,6 +19,11 @@ _NO_SPREAD = (
 )
 _SMALLEST_NUMBER = 10 * np.finfo(np.float64).eps
 
+_NO_SPREAD = (
+    "a component of a bootstrap sample has no spread in some direction: increase "
+    "reg_covar or lower n_clusters"
+)
+
 
 class Mixture(NamedTuple):
     """Parameters of a Gaussian mixture.
