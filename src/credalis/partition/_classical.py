@@ -8,6 +8,7 @@ from credalis._checks import (
     check_finite,
     check_integer,
     check_numbers,
+    naming,
 )
 from credalis.belief import MAX_CLUSTERS, FocalSets
 
@@ -16,7 +17,8 @@ MassesAndSets = tuple[NDArray[np.float64], FocalSets]
 
 def masses_from_labels(labels: ArrayLike, n_clusters: int | None) -> MassesAndSets:
     """Certain masses; -1 goes to ∅."""
-    array = np.asarray(labels)
+    with naming("labels"):
+        array = np.asarray(labels)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
             f"labels must be a vector of at least one label, got shape {array.shape}"

@@ -194,6 +194,8 @@ def _best_centers(points: Array, found: list[Array]) -> Array:
 def _ward_centers(points: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Means of the clusters of Ward's hierarchy, (n_clusters, n_features)."""
     some = points[_some(len(points), _MAX_HIERARCHY, rng)]
+    if len(some) == 1:
+        return some  # a hierarchy has two objects or more
     with warnings.catch_warnings():
         # Rows may look like dissimilarities, which they are not.
         warnings.simplefilter("ignore", ClusterWarning)

@@ -193,7 +193,8 @@ def _excess(
     targets: NDArray[np.float64],
 ) -> float:
     """How much the mean of 1 - exp(-γ d²) exceeds a share; the targets are written."""
-    np.multiply(squares, -np.exp(log_rate), out=targets)
+    with np.errstate(over="ignore"):
+        np.multiply(squares, -np.exp(log_rate), out=targets)
     np.expm1(targets, out=targets)
     return -float(targets.mean()) - share
 
@@ -324,4 +325,4 @@ def scale_of(
         if isinstance(quantile, str):
             quantile = paper_quantile(estimator.n_clusters)
         scale = geometry.quantile_scale(quantile, rng)
-    return check_squarable("δ0 of the data", scale)
+    return check_squarable("δ0 of X", scale)

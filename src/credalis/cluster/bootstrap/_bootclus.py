@@ -323,7 +323,7 @@ default="auto"
             X,
             self._numbers,
             COVARIANCE_TYPES if is_auto else (self.covariance_type,),
-            reg_covar=self.reg_covar * float(X.var(axis=0).mean()),
+            reg_covar=float(self.reg_covar) * float(X.var(axis=0).mean()),
             n_init=super()._n_starts(None),
             seed=int(seeds[-1]),
             n_jobs=self.n_jobs,

@@ -124,7 +124,13 @@ def starting_mixture(
     """Equal weights, and the covariance around the nearest mean for all sets."""
     away = X - means[cdist(X, means, "sqeuclidean").argmin(axis=1)]
     n_samples, n_features = X.shape
-    covariances = away.T @ away / n_samples + ridge * np.eye(n_features)
+    with np.errstate(over="ignore"):
+        covariances = away.T @ away / n_samples + ridge * np.eye(n_features)
+    if not np.isfinite(covariances).all():
+        raise ValueError(
+            "X and init must have distances that can be squared, the farthest object "
+            f"is {np.abs(away).max():.3g} from its centre: scale the data"
+        )
     if covariance_type == "diag":
         covariances = np.tile(np.diagonal(covariances), (len(focal_sets), 1))
     elif covariance_type == "full":
