@@ -98,8 +98,8 @@ def combine(
     redistribution rule stable in terms of decision. Advances and Applications of DSmT
     for Information Fusion 2, 69-88.
 
-    Zhou, K., Martin, A., Pan, Q. (2018). A belief combination rule for a large number
-    of sources. Journal of Advances in Information Fusion 13, 151-165.
+    Zhou, K., Martin, A., Pan, Q. (2019). A belief combination rule for a large number
+    of sources. Journal of Advances in Information Fusion 14, 22-40.
 
     Examples
     --------
