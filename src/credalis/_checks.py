@@ -178,13 +178,14 @@ def check_dense(name: str, value: object) -> None:
 
 
 def check_finite(name: str, array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same matrix, or a ValueError that says where it is not finite."""
-    if not np.isfinite(array).all():
-        row, column = np.argwhere(~np.isfinite(array))[0]
-        raise ValueError(
-            f"{name} must be finite, got {array[row, column]} in row {row}, "
-            f"column {column}"
-        )
+    """The same array, or a ValueError that says where a matrix is not finite."""
+    is_finite = np.isfinite(array)
+    if not is_finite.all():
+        place = ""
+        if array.ndim == 2:
+            row, column = np.argwhere(~is_finite)[0]
+            place = f" in row {row}, column {column}"
+        raise ValueError(f"{name} must be finite, got {array[~is_finite][0]}{place}")
     return array
 
 

@@ -59,7 +59,11 @@ def check_feature_names(
 
 def check_names(name: str, names: Sequence[str], count: int, what: str) -> list[str]:
     """As many names as there are things to name, as text."""
-    if isinstance(names, str) or np.ndim(names) == 0 or len(names) != count:
+    try:
+        is_right = not isinstance(names, str) and len(names) == count
+    except TypeError:
+        is_right = False
+    if not is_right:
         raise ValueError(
             f"{name} must hold one name for each of the {count} {what}, got "
             f"{names!r:.80}"

@@ -534,6 +534,8 @@ def gower_distances(
         )
 
     found = in_blocks(points, rows, others)
+    # Rounding may carry a mean of numbers in [0, 1] just outside.
+    np.minimum(found, 1.0, out=found)
     if Y is None:
         np.fill_diagonal(found, 0.0)
     return found

@@ -299,7 +299,9 @@ class _Search:
         self.n_evaluations = 0
         point = self.evaluate(np.array(start, dtype=np.float64))
         if point is None:
-            raise ValueError("start needs a finite value and gradient: scale the data")
+            raise ValueError(
+                "start needs a finite value and gradient: scale the input data X"
+            )
         self.best = self.iterate = self.last = point
         self.losses = [point.value]
 

@@ -86,7 +86,7 @@ class ConsistencyDisplay:
         -------
         ConsistencyDisplay
         """
-        if isinstance(names, str) or np.ndim(names) == 0 or not len(names):
+        if isinstance(names, str) or not _is_listed(names):
             raise ValueError(f"names must hold at least one name, got {names!r:.80}")
         ci = _checked_scores("ci", ci, len(names))
         ns = _checked_scores("ns", ns, len(names))
@@ -213,3 +213,11 @@ def _checked_scores(name: str, scores: ArrayLike, n_names: int) -> NDArray[np.fl
     if not inside.all():
         raise ValueError(f"{name} must lie in [0, 1], got {array[~inside][0]:g}")
     return array
+
+
+def _is_listed(names: Any) -> bool:
+    """Whether there is at least one name."""
+    try:
+        return len(names) > 0
+    except TypeError:
+        return False

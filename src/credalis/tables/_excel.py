@@ -2,6 +2,7 @@
 
 import datetime as dt
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -93,7 +94,8 @@ def is_workbook(stream: BinaryIO) -> bool:
                 return False
             with archive.open("mimetype") as member:
                 return member.read(200).decode("ascii", "replace") == _OPEN_DOCUMENT
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError):
+        # Damaged in one of many ways, or with a password.
         return False
 
 

@@ -162,6 +162,12 @@ class Geometry:
         rate = float(np.exp(brentq(_excess, low, high, given, xtol=1e-9)))
         return float(np.sqrt(decay_rate(1.0) / rate)) * length
 
+    def check_some(self) -> None:
+        """Refuse a metric by which some objects are not finitely far apart."""
+        if not (self.is_euclidean or self.is_precomputed):
+            objects = np.arange(min(len(self.values), _MAX_SAMPLE))
+            check_lengths(self.distances(objects), self.metric)
+
     def _sampled_lengths(self, rng: np.random.RandomState) -> NDArray[np.float64]:
         """Dissimilarities of the pairs of some objects, not all of them 0."""
         n_samples = len(self.values)
@@ -306,6 +312,7 @@ def scale_of(
     ``share`` is that of the pairs which should be apart, for "auto".
     """
     if estimator.dissimilarity_scale is not None:
+        geometry.check_some()
         return float(estimator.dissimilarity_scale)
     quantile = estimator.dissimilarity_quantile
     if takes_contrast(estimator):
