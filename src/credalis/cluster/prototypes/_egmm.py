@@ -152,7 +152,8 @@ default="auto"
         log p(X), without the penalty.
     ebic_ : float
         Evidential Bayesian information criterion log p(X) - ν/2 log n, the larger, the
-        better; ν counts weights, means and covariances.
+        better; ν counts weights, means and covariances. How the article counts could
+        not be confirmed.
     focal_sets_ : FocalSets
         Focal sets that were used.
     loss_ : float
