@@ -108,6 +108,9 @@ class DissimilarityPCA(FeatureLearner):
         values, vectors = eigh(
             scatter, subset_by_index=[len(D) - n_components, len(D) - 1]
         )
+        if len(values) < n_components:
+            # LAPACK's search for some of the values can miss them.
+            values, vectors = (part[..., -n_components:] for part in eigh(scatter))
         values, directions = np.maximum(values[::-1], 0.0), vectors.T[::-1]
         if isinstance(self.n_components, str):
             wanted = _AUTO_SHARE * np.trace(scatter)
