@@ -20,6 +20,7 @@ _API: Kinds = {
     estimators.calibrate: 1,
     estimators.stream: 1,
     evidence.arithmetic: 8,
+    evidence.further: 3,
     evidence.sets: 3,
     evidence.partitions: 6,
     evidence.indices: 3,

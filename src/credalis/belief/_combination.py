@@ -184,11 +184,18 @@ def dempster(
     ValueError
         If two mass functions are in total conflict: the rule is undefined.
     """
-    masses, focal_sets = conjunctive(first, first_focal_sets, second, second_focal_sets)
+    combined = conjunctive(first, first_focal_sets, second, second_focal_sets)
+    return normalized_product("first and second", *combined)
+
+
+def normalized_product(
+    names: str, masses: Masses, focal_sets: FocalSets
+) -> tuple[Masses, FocalSets]:
+    """What the conjunctive rule has found, normalised; a ValueError if nothing is."""
     n_total = int((nonempty_mass(masses, focal_sets) <= EMPTY_TOLERANCE).sum())
     if n_total:
         raise ValueError(
-            "first and second must hold mass functions that are not in total conflict, "
+            f"{names} must hold mass functions that are not in total conflict, "
             f"got {n_total} pair(s) with conflict 1"
         )
     return dempster_normalize(masses, focal_sets)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_flag, check_integer
+from credalis._checks import check_flag, check_integer, naming
 from credalis.belief._focal_sets import (
     FocalSets,
     check_n_clusters,
@@ -236,7 +236,8 @@ def _projections(sizes: Sequence[int], axes: int | Sequence[int]) -> NDArray[np.
     except TypeError as error:
         raise ValueError(f"sizes must be a sequence of int, got {sizes!r}") from error
     n_product = check_integer("the product of sizes", math.prod(shape), at_most=2**14)
-    wanted = [axes] if not isinstance(axes, Iterable) else list(axes)
+    with naming("axes"):
+        wanted = [axes] if not isinstance(axes, Iterable) else list(axes)
     kept = [
         check_integer("axes", axis, at_least=0, at_most=len(shape) - 1)
         for axis in wanted

@@ -8,8 +8,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_choice
-from credalis.belief._combination import conjunctive, dempster, disjunctive
+from credalis._checks import check_choice, naming
+from credalis.belief._combination import (
+    conjunctive,
+    disjunctive,
+    normalized_product,
+)
 from credalis.belief._decomposition import (
     conjunctive_weights,
     conjunctive_weights_to_masses,
@@ -138,9 +142,13 @@ def _dempster(sources: list[Source]) -> Source:
     if len(sources) == 1:
         # A vacuous second source leaves nothing to do but to normalise.
         masses, sets = with_frame(*sources[0])
-        return dempster(masses, sets, np.eye(len(sets))[sets.frame_index], sets)
+        vacuous = np.eye(len(sets))[sets.frame_index]
+        return normalized_product("sources", *conjunctive(masses, sets, vacuous, sets))
     # Normalised after each step: many conflicts would multiply to nothing.
-    return reduce(lambda one, other: dempster(*one, *other), sources)
+    return reduce(
+        lambda one, other: normalized_product("sources", *conjunctive(*one, *other)),
+        sources,
+    )
 
 
 def _yager(sources: list[Source]) -> Source:
@@ -302,7 +310,8 @@ def _check_sources(
     if isinstance(focal_sets, FocalSets):
         lists = [focal_sets] * len(given)
     else:
-        lists = list(focal_sets)
+        with naming("focal_sets"):
+            lists = list(focal_sets)
         if len(lists) != len(given) or not all(
             isinstance(sets, FocalSets) for sets in lists
         ):

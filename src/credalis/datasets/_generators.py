@@ -141,7 +141,7 @@ def make_circles_in_ring(
     """
     n_samples = check_integer("n_samples", n_samples, at_least=2)
     radius = check_factor("radius", radius, above=0)
-    noise = check_factor("noise", noise, at_least=0)
+    noise = abs(check_factor("noise", noise, at_least=0))  # -0.0 is 0.0
     check_flag("shuffle", shuffle)
     check_seed("random_state", random_state)
     rng = check_random_state(random_state)
@@ -207,7 +207,7 @@ def make_bananas(
     """
     n_samples = check_integer("n_samples", n_samples, at_least=2)
     radius = check_factor("radius", radius, above=0)
-    noise = check_factor("noise", noise, at_least=0)
+    noise = abs(check_factor("noise", noise, at_least=0))  # -0.0 is 0.0
     check_flag("shuffle", shuffle)
     check_seed("random_state", random_state)
     rng = check_random_state(random_state)

@@ -1,5 +1,6 @@
 """Arithmetic of mass functions, partitions, and the numbers about them."""
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from tests.fuzz.case import (
     ensure_partition,
     names_of,
 )
-from tests.fuzz.values import HOSTILE, mostly, pick
+from tests.fuzz.values import FEW_OR_NONSENSE, HOSTILE, mostly, pick
 
 from credalis import CredalPartition, FocalSets, belief, metrics
 
@@ -111,6 +112,77 @@ def arithmetic(rng: Rng) -> Call:
     return Call(
         f"belief.{name}",
         lambda: _computed(function(*given, **named), are_finite),
+        names_of(function) | {"masses"},
+    )
+
+
+_LISTED = {*_ONE, *_TWO, *_COMBINED, *_MOBIUS, "jaccard_matrix", "FocalSets"}
+_FURTHER = tuple(
+    name
+    for name in belief.__all__
+    if name not in _LISTED and callable(getattr(belief, name))
+)
+
+
+def further(rng: Rng) -> Call:
+    """Any other function of `credalis.belief`, with values for all its parameters."""
+    focal_sets = parameters.focal_sets(rng, int(pick(rng, (1, 2, 3))))
+    c, n = focal_sets.n_clusters, int(pick(rng, (1, 2, 5)))
+    values = masses(rng, focal_sets, n)
+    probabilities = rng.dirichlet(np.ones(c), size=n)
+    good: dict[str, tuple] = {
+        "masses": (values, values[0]),
+        "first": (values,),
+        "second": (values[::-1], values[:1]),
+        "sources": ([values, values], np.stack([values] * 3)),
+        "weights": (rng.random((n, 2**c)), np.ones(2**c)),
+        "contour": (probabilities / probabilities.max(axis=1, keepdims=True),),
+        "probabilities": (probabilities, probabilities[0]),
+        "utilities": (rng.random((2, c)), np.eye(c), -np.eye(c)),
+        "criterion": (
+            "pignistic",
+            "maximality",
+            "optimistic",
+            "pessimistic",
+            "hurwicz",
+        ),
+        "pessimism": (0.0, 0.5, 1.0),
+        "tolerance": (0.5, 0.8, 1.0),
+        "groups": (np.arange(c), np.zeros(c, dtype=int), [[k] for k in range(c)]),
+        "inner": (False, True),
+        "rule": ("dempster", "conjunctive", "disjunctive", "cautious", "bold", "yager"),
+        "subset": ((0,), (), range(c)),
+        "subsets": (None, [(0,)], focal_sets.subsets),
+        "normalize": (True, False),
+        "rate": (0.0, 0.3, 1.0),
+        "rates": (np.full(c, 0.3), 0.2, [0.1]),
+        "contexts": (None, [(0,)]),
+        "sizes": ((c,), (1, c), (c, 1)),
+        "axes": ((0,), (1,), 0, ()),
+        "n_samples": (1, 5),
+        "kind": ("any", "consonant", "bayesian"),
+        "max_carried": (None, 1, 2),
+        "concentration": (0.1, 1.0),
+        "random_state": (0, None),
+    }
+    name = str(pick(rng, _FURTHER))
+    function = getattr(belief, name)
+    given: dict[str, Any] = {}
+    for each in inspect.signature(function).parameters.values():
+        if each.default is not each.empty and rng.random() < 0.5:
+            continue
+        if "focal_sets" in each.name:
+            given[each.name] = mostly(rng, (focal_sets,), HOSTILE, 0.1)
+        elif each.name in ("masses", "first", "second"):
+            given[each.name] = _offered(rng, pick(rng, good[each.name][:1]))
+        elif each.name in ("n_samples", "max_carried"):
+            given[each.name] = mostly(rng, good[each.name], FEW_OR_NONSENSE, 0.2)
+        else:
+            given[each.name] = mostly(rng, good.get(each.name, (None,)), HOSTILE, 0.2)
+    are_finite = all(map(_is_finite, given.values()))
+    return Call(
+        f"belief.{name}",
+        lambda: _computed(function(**given), are_finite),
         names_of(function) | {"masses"},
     )
 

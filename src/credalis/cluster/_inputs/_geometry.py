@@ -160,6 +160,9 @@ class Geometry:
             high += 10.0
         # Arrays inside a function that is given would outlive the search.
         rate = float(np.exp(brentq(_excess, low, high, given, xtol=1e-9)))
+        if rate == 0:
+            # Lengths of so many orders of magnitude have no common scale.
+            return np.inf
         return float(np.sqrt(decay_rate(1.0) / rate)) * length
 
     def check_some(self) -> None:
