@@ -364,7 +364,7 @@ def test_damaged_arrays_are_named(tmp_path):
 
 
 def test_a_label_of_outliers_fits_in_an_array():
-    with pytest.raises(ValueError, match="outlier must be an integer"):
+    with pytest.raises(ValueError, match="outlier is not valid"):
         PARTITION.decide(outlier=2**70)
 
 

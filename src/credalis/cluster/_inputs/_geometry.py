@@ -324,4 +324,4 @@ def scale_of(
         if isinstance(quantile, str):
             quantile = paper_quantile(estimator.n_clusters)
         scale = geometry.quantile_scale(quantile, rng)
-    return check_squarable("δ0 of the data", scale)
+    return check_squarable("δ0 of X", scale)
