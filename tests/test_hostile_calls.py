@@ -364,7 +364,7 @@ def test_damaged_arrays_are_named(tmp_path):
 
 
 def test_a_label_of_outliers_fits_in_an_array():
-    with pytest.raises(ValueError, match="outlier must be an integer"):
+    with pytest.raises(ValueError, match="outlier is not valid"):
         PARTITION.decide(outlier=2**70)
 
 
@@ -373,3 +373,10 @@ def test_rows_that_look_like_dissimilarities_are_rows():
 
     X = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 5.0], [5.0, 5.0, 0.0]])
     assert len(EVCLUS(2, random_state=0).fit(X).labels_) == 3
+
+
+def test_components_of_equal_dissimilarities():
+    from credalis.metric_learning import DissimilarityPCA
+
+    D = 1.0 - np.eye(60)
+    assert DissimilarityPCA(n_components=1).fit(D).transform(D).shape == (60, 1)

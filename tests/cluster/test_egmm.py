@@ -433,3 +433,9 @@ def test_files(covariance_type, tmp_path):
         with pytest.raises(ValueError, match=message):
             model.save(path)
         setattr(model, attribute, good)
+
+
+def test_centres_out_of_reach_are_refused():
+    X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    with pytest.raises(ValueError, match="init must be within"):
+        EGMM(2, init=[[0.0], [1e200]], n_init=1).fit(X)

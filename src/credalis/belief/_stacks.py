@@ -84,7 +84,8 @@ def combine(
           are decomposed into simple ones, those about the same set A are combined,
           w(A) = Π w_j(A), discounted by the share of A among all simple ones,
           w'(A) = 1 - (1 - w(A)) s_A / Σ s, and the results are combined
-          conjunctively. Needs mass on Ω and no weight above 1.
+          conjunctively. Needs mass on Ω and no weight above 1. This form of the rule
+          could not be compared with the article.
 
     Returns
     -------
@@ -102,8 +103,8 @@ def combine(
     redistribution rule stable in terms of decision. Advances and Applications of DSmT
     for Information Fusion 2, 69-88.
 
-    Zhou, K., Martin, A., Pan, Q. (2018). A belief combination rule for a large number
-    of sources. Journal of Advances in Information Fusion 13, 151-165.
+    Zhou, K., Martin, A., Pan, Q. (2019). A belief combination rule for a large number
+    of sources. Journal of Advances in Information Fusion 14, 22-40.
 
     Examples
     --------

@@ -150,7 +150,7 @@ def make_circles_in_ring(
     n_ring = n_samples - n_inside
     inside = rng.standard_normal((n_inside, 2))
     angles = rng.uniform(0, 2 * np.pi, size=n_ring)
-    radii = rng.normal(radius, noise, size=n_ring)
+    radii = radius + noise * rng.standard_normal(n_ring)
     X = np.vstack([inside, radii[:, None] * _directions(angles)])
     y = _labels([n_inside, n_ring])
     return shuffle_rows(X, y, random_state=rng) if shuffle else (X, y)

@@ -4,7 +4,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -13,6 +12,7 @@ from credalis._checks import check_squarable, naming
 from credalis._threads import one_thread
 from credalis.dissimilarity import check_dissimilarities
 from credalis.metric_learning._base import Components, FeatureLearner, signs
+from credalis.metric_learning._scatter import largest_eigenpairs
 
 # "auto" keeps the components that hold this share of the variance, within bounds.
 _AUTO_SHARE = 0.9
@@ -105,10 +105,8 @@ class DissimilarityPCA(FeatureLearner):
         unit = np.abs(centered).max() or 1.0
         scatter = (centered / unit).T @ (centered / unit)
         n_components = self._count(len(D), min(_AUTO_MAX, len(D)))
-        values, vectors = eigh(
-            scatter, subset_by_index=[len(D) - n_components, len(D) - 1]
-        )
-        values, directions = np.maximum(values[::-1], 0.0), vectors.T[::-1]
+        values, directions = largest_eigenpairs(scatter, n_components)
+        values = np.maximum(values, 0.0)
         if isinstance(self.n_components, str):
             wanted = _AUTO_SHARE * np.trace(scatter)
             enough = int(np.searchsorted(np.cumsum(values), wanted)) + 1

@@ -142,9 +142,21 @@ def discriminant_directions(
     if unit == 0:
         raise ValueError("X must hold labelled rows that differ, got equal ones")
     ridge = max(regularization, _SMALLEST_RIDGE) / n_features
-    eigenvalues, vectors = eigh(
-        between / unit,
-        within / unit + ridge * np.eye(n_features),
-        subset_by_index=[n_features - n_components, n_features - 1],
+    eigenvalues, directions = largest_eigenpairs(
+        between / unit, n_components, within / unit + ridge * np.eye(n_features)
     )
-    return eigenvalues[::-1], vectors.T[::-1] / np.sqrt(unit)
+    return eigenvalues, directions / np.sqrt(unit)
+
+
+def largest_eigenpairs(
+    A: Matrix, count: int, B: Matrix | None = None
+) -> tuple[Matrix, Matrix]:
+    """Decreasing λ (count,) and vectors v (count, n_features) with A v = λ B v.
+
+    A and B are symmetric, B is positive definite; None is the identity.
+    """
+    values, vectors = eigh(A, B, subset_by_index=[len(A) - count, len(A) - 1])
+    if len(values) < count:
+        # LAPACK's search for some of the values can miss them if many are equal.
+        values, vectors = (part[..., -count:] for part in eigh(A, B))
+    return values[::-1], vectors.T[::-1]

@@ -454,10 +454,9 @@ class CredalPartition:
             return self._sets(rule).copy()
         labels = first_maximum(getattr(self, rule))
         if outlier is not None:
-            bounds = np.iinfo(labels.dtype)
-            labels[self.is_outlier] = check_integer(
-                "outlier", outlier, at_least=bounds.min, at_most=bounds.max
-            )
+            number = check_integer("outlier", outlier)
+            with naming("outlier"):
+                labels[self.is_outlier] = number
         return labels
 
     def set_names(self, rule: str = "maximum_mass") -> list[str]:

@@ -45,6 +45,9 @@ INITS = ("k-means", "k-means++", "peaks")
 
 # New objects whose densities are computed at a time.
 _BLOCK_ROWS = 4096
+# Standard deviations whose squares, summed over all objects, are numbers.
+_FARTHEST_START = 1e100
+
 # Distances, in units of a covariance, whose squares can be told apart: objects that are
 # farther away get the masses of their direction.
 _FARTHEST = 1e10
@@ -152,7 +155,8 @@ default="auto"
         log p(X), without the penalty.
     ebic_ : float
         Evidential Bayesian information criterion log p(X) - ν/2 log n, the larger, the
-        better; ν counts weights, means and covariances.
+        better; ν counts weights, means and covariances. How the article counts could
+        not be confirmed.
     focal_sets_ : FocalSets
         Focal sets that were used.
     loss_ : float
@@ -377,6 +381,11 @@ default="auto"
         report: Report,
     ) -> Solution:
         """The mixture that EM finds from these means."""
+        if np.abs(start).max() > _FARTHEST_START:
+            raise ValueError(
+                f"init must be within {_FARTHEST_START:g} standard deviations of X, "
+                f"got one at {np.abs(start).max():.3g}"
+            )
         ridge = float(self.reg_covar)
         first = starting_mixture(
             problem.Z, start, focal_sets, self.covariance_type, ridge
