@@ -73,7 +73,8 @@ def check_names(name: str, names: Sequence[str], count: int, what: str) -> list[
 
 def check_classes(labels: ArrayLike, n_samples: int) -> NDArray[np.intp]:
     """Labels 0, 1, ... with -1 for none, (n_samples,), or a ValueError."""
-    array = np.asarray(labels)
+    with naming("labels"):
+        array = np.asarray(labels)
     is_label = array.shape == (n_samples,) and array.dtype.kind in "iu"
     if not is_label or array.min(initial=0) < -1:
         raise ValueError(

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from sklearn.utils import check_random_state
 
-from credalis._checks import check_integer, check_numbers, check_seed
+from credalis._checks import check_integer, check_numbers, check_seed, naming
 
 Pairs = NDArray[np.intp]
 PairsLike = ArrayLike | None
@@ -254,7 +254,8 @@ def renumber(pairs: PairsLike, rows: ArrayLike) -> Pairs:
     [[2, 0], [0, 1]]
     """
     pairs = check_pairs("pairs", pairs, np.iinfo(np.intp).max)
-    kept = np.asarray(rows)
+    with naming("rows"):
+        kept = np.asarray(rows)
     is_index = kept.ndim == 1 and kept.dtype.kind in "iu"
     numbers, positions = np.unique(kept if is_index else [], return_index=True)
     if len(numbers) != kept.size or (numbers < 0).any():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from credalis._checks import check_dense, check_numbers
+from credalis._checks import check_dense, check_numbers, naming
 from credalis.constraints import check_constraints, renumber
 from credalis.model_selection._clusterer import Clusterer
 
@@ -40,7 +40,8 @@ class RowInformation:
             if name in self._values:
                 self._values[name] = checked
         if "partial_labels" in self._values:
-            labels = np.asarray(self._values["partial_labels"])
+            with naming("partial_labels"):
+                labels = np.asarray(self._values["partial_labels"])
             if labels.shape != (n_samples,):
                 raise ValueError(
                     "partial_labels must have one entry for each of the "
@@ -101,7 +102,8 @@ def number_of_rows(X: Any) -> int:
 def take_rows(X: Any, rows: Rows, *, is_pairwise: bool) -> Any:
     """Some rows of an array or a table; of a matrix of pairs also those columns."""
     if is_pairwise:
-        matrix = np.asarray(X)
+        with naming("X"):
+            matrix = np.asarray(X)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(
                 "X must be a square matrix of dissimilarities, got shape "

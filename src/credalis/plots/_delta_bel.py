@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._checks import naming
 from credalis._drawing.axes import add_legend, start_axes
 from credalis._drawing.labels import place_labels
 from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
@@ -328,7 +329,8 @@ def _is_close(ax: Any, point: NDArray[np.float64], others: NDArray[np.float64]) 
 
 def _checked_rows(centers: ArrayLike, n_samples: int) -> NDArray[np.intp]:
     """Distinct row numbers, or a ValueError."""
-    rows = np.array(centers)
+    with naming("centers"):
+        rows = np.array(centers)
     if rows.size == 0:
         rows = rows.astype(np.intp)
     if (

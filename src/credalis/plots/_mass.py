@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_choice
+from credalis._checks import check_choice, naming
 from credalis._drawing.axes import add_color_bar, add_legend, start_axes
 from credalis._drawing.inputs import check_names, check_partition, fitted
 from credalis._drawing.legibility import averaged_rows, group_bounds, group_name
@@ -239,7 +239,8 @@ def _checked_objects(objects: ArrayLike | None, n_samples: int) -> NDArray[np.in
     """Numbers of the objects to show, or a ValueError."""
     if objects is None:
         return np.arange(n_samples)
-    array = np.asarray(objects)
+    with naming("objects"):
+        array = np.asarray(objects)
     if array.dtype == bool and array.shape == (n_samples,):
         array = np.flatnonzero(array)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":

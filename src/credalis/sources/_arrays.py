@@ -6,6 +6,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._checks import naming
 from credalis.sources._base import Array, Source
 
 # Consecutive rows that stay together when rows are mixed: long enough that a disk reads
@@ -42,7 +43,8 @@ class ArraySource(Source):
     def __init__(
         self, array: ArrayLike, feature_names: Sequence[str] | None = None
     ) -> None:
-        values = array if isinstance(array, np.ndarray) else np.asarray(array)
+        with naming("X"):
+            values = array if isinstance(array, np.ndarray) else np.asarray(array)
         if values.ndim != 2 or 0 in values.shape:
             raise ValueError(
                 "X must have two dimensions and at least one row and one column, got "

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from credalis._checks import naming
 from credalis.tables import Table
 from credalis.tables._table import arrow, check_names
 
@@ -62,7 +63,8 @@ def as_arrow(X: Any) -> "pa.Table":
         return pa.table(columns, names)
     if isinstance(X, dict):
         return pa.table([_column(n, v) for n, v in X.items()], list(map(str, X)))
-    array = np.asarray(X)
+    with naming("X"):
+        array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(
             "X must be a frame, a dict of columns or an array of two axes, got "

@@ -16,6 +16,7 @@ from credalis._checks import (
     check_number,
     check_spread,
     check_squarable,
+    naming,
     shown,
 )
 from credalis._neighbors import PARAMETRIC
@@ -256,7 +257,8 @@ def given_geometry(
     dissimilarities: ArrayLike, n_samples: int, *, symmetrize: bool
 ) -> Geometry:
     """Geometry of a separate matrix or condensed vector for the same objects."""
-    values = np.asarray(dissimilarities)
+    with naming("dissimilarities"):
+        values = np.asarray(dissimilarities)
     if values.ndim not in (1, 2) or values.dtype.kind not in "biuf":
         raise ValueError(
             "dissimilarities must be a square matrix or a condensed vector of numbers, "

@@ -14,7 +14,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from credalis._checks import shown
+from credalis._checks import naming, shown
 from credalis.constraints import check_constraints, check_pairs, spread_labels
 from credalis.network import SideInformation
 
@@ -40,7 +40,8 @@ def check_partial_labels(
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     if isinstance(partial_labels, Mapping):
         return _check_mapped_labels(partial_labels, n_samples, n_clusters)
-    labels = np.asarray(partial_labels)
+    with naming("partial_labels"):
+        labels = np.asarray(partial_labels)
     if labels.shape != (n_samples,):
         raise ValueError(
             f"partial_labels must have one label for each of the {n_samples} rows of "

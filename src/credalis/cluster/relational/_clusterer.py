@@ -47,6 +47,8 @@ MAX_GOWER_ROWS = 20_000
 
 # New objects count as no farther away than this, so that weighted sums stay finite.
 _FARTHEST = 1e250
+# Nor do sets of clusters cost more than this.
+_HIGHEST = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,10 +319,10 @@ class RelationalClusterer(BaseCredalClusterer):
         X = placed(self.transformer_, X)
         masses = np.empty((len(X), len(self.focal_sets_)))
         for rows in row_blocks(len(X), max(masses.shape[1], len(self.references_))):
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 # Also in place of NaN, which some metrics give so far away.
                 values = np.fmin(self._to_references(X[rows]), _FARTHEST)
-                costs = self._costs(values.T)
+                costs = np.fmin(self._costs(values.T), _HIGHEST)
             masses[rows] = masses_from_costs(costs, self.beta_).T
         return masses
 
