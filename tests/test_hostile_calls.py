@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import credalis
 from credalis import (
@@ -293,6 +295,13 @@ def test_rows_without_a_distance_are_far_away(cls):
     # A row of equal numbers correlates with nothing.
     masses = fitted.predict_partition([[2.0, 2.0, 2.0]]).masses
     np.testing.assert_allclose(masses.sum(), 1.0)
+
+
+def test_rows_beyond_a_pipeline_are_brought_nearer():
+    metric = make_pipeline(StandardScaler(), PCA(1))
+    fitted = ECM(2, metric=metric, random_state=0).fit(ROWS * 1e-3)
+    masses = fitted.predict_partition([[1e308, -1e308], [0.0, 0.0]]).masses
+    np.testing.assert_allclose(masses.sum(axis=1), 1.0)
 
 
 def test_a_network_on_two_matrices():

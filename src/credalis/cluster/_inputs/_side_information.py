@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from inspect import signature
@@ -285,19 +286,37 @@ def placed(
     Those that are so far away that their features are no numbers are taken from nearer
     on their way to 0, as far out as it can be.
     """
+    if transformer is None:
+        return X
     with np.errstate(over="ignore", invalid="ignore"):
-        places = transformed(transformer, X)
-        if transformer is None or np.isfinite(places).all():
+        places = _places(transformer, X)
+        if np.isfinite(places).all():
             return places
         places = places.copy()
         lost = np.flatnonzero(~np.isfinite(places).all(axis=1))
         rows = X[lost]
         while len(lost) and rows.any():
             rows = rows * _NEARER
-            places[lost] = transformed(transformer, rows)
+            places[lost] = _places(transformer, rows)
             is_lost = ~np.isfinite(places[lost]).all(axis=1)
             lost, rows = lost[is_lost], rows[is_lost]
     return places
+
+
+def _places(transformer: Transformer, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """X in the space of the transformer, NaN for rows that it refuses.
+
+    A step of a pipeline refuses what the step before has made infinite.
+    """
+    try:
+        return transformed(transformer, X)
+    except ValueError:
+        origin = transformed(transformer, np.zeros((1, X.shape[1])))
+        places = np.full((len(X), origin.shape[1]), np.nan)
+        for place, row in zip(places, X, strict=True):
+            with suppress(ValueError):
+                place[:] = transformed(transformer, row[None])[0]
+        return places
 
 
 def _steps(transformer: Any) -> list[tuple[str, Any]]:
