@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -69,17 +69,18 @@ def masses(model, X):
 @pytest.fixture(scope="module")
 def client():
     """A cluster of one worker, which tests can make larger."""
-    with (
-        distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",  # any port that is free
-            silence_logs=50,
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    cluster = distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",  # any port that is free
+        silence_logs=50,
+    )
+    with distributed.Client(cluster, set_as_default=False) as client:
         yield client
+    # A cluster that closes may look up a worker that has just left it.
+    with suppress(KeyError):
+        cluster.close()
 
 
 @contextmanager

@@ -150,9 +150,10 @@ class Geometry:
         share = min(share, 0.999 * float(is_apart.mean()))
         length = float(np.median(squares[is_apart]))
         # In place: there may be millions of pairs. In units of the usual length, so
-        # that no square overflows.
-        squares /= length
-        squares *= squares
+        # that hardly a square overflows; what is so far apart is apart.
+        with np.errstate(over="ignore"):
+            squares /= length
+            squares *= squares
         given = share, squares, np.empty_like(squares)
         low, high = -10.0, 10.0
         while _excess(low, *given) > 0:
