@@ -16,6 +16,7 @@ from credalis import (
     BCM,
     BPEC,
     ECM,
+    EGMM,
     EVCLUS,
     MECM,
     NNEVCLUS,
@@ -239,6 +240,8 @@ def test_refused_by_name(call, message):
         (EVCLUS(2, constraint_neighbors=99), ROWS, "constraint_neighbors must be"),
         (EVCLUS(1), np.ones((5, 2)), "X must hold objects that differ"),
         (EkNNclus(exponent=5.0), ROWS * 1e-100, "exponent must be such that"),
+        (EkNNclus(exponent=40.0), ROWS * 1e-8, "exponent must be such that"),
+        (EGMM(2, reg_covar=1e308), ROWS, "reg_covar must be smaller"),
         (
             RECM(1, metric=PCA(1)),
             np.full((9, 3), 1e200),
