@@ -29,6 +29,7 @@ from credalis import (
     MECM,
     NNEVCLUS,
     RECM,
+    WMVEC,
     Bootclus,
     Consensus,
     ECMdd,
@@ -91,6 +92,8 @@ ESTIMATORS = [
     EGMM(),
     EGMM(n_clusters=3, focal_sets="two-step", covariance_type="full", reg_covar=1e-3),
     EGMM(n_clusters=3, covariance_type="diag", init="k-means++", n_init=2),
+    WMVEC(),
+    WMVEC(n_clusters=3, feature_entropy=1.0, beta=1.5, init="k-means++", n_init=2),
     Consensus(),
     Consensus(
         n_clusters=3,

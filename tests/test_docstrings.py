@@ -55,6 +55,7 @@ DIFFERENCES = {
     "hidden_layer_sizes": ('what "auto" stands for', "NNEVCLUS", "Consensus"),
     "init": (
         "what a start consists of",
+        "WMVEC",
         "MECM ECMdd",
         "RECM",
         "BPEC",

@@ -21,6 +21,7 @@ from credalis import (
     MECM,
     NNEVCLUS,
     RECM,
+    WMVEC,
     Bootclus,
     CredalPartition,
     ECMdd,
@@ -228,6 +229,7 @@ PREDICTING = [
     (NNEVCLUS(3, novelty_detector="ocsvm", max_iter=20), X, ROWS),
     (NNEVCLUS(3, metric="precomputed", max_iter=20), D, DISSIMILARITIES),
     (EGMM(3, covariance_type="full"), X, ROWS),
+    (WMVEC(3, views=[[0], [1]], feature_entropy=1.0), X, ROWS),
     (EGMM(3, covariance_type="diag"), X, ROWS),
     *(
         (Bootclus(3, covariance_type=kind, n_bootstrap=4), X, ROWS)

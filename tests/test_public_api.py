@@ -22,6 +22,7 @@ PUBLIC = {
     "MECM",
     "NNEVCLUS",
     "RECM",
+    "WMVEC",
     "Consensus",
     "CredalPartition",
     "ECMdd",
