@@ -35,6 +35,7 @@ from credalis import (
     ECMdd,
     EkNNclus,
     FocalSets,
+    MultiviewECMdd,
 )
 from credalis.cluster import estimator_classes
 from helpers import assert_valid_partition
@@ -64,6 +65,10 @@ ESTIMATORS = [
     RECM(n_clusters=3, metric="manhattan", squared=True, beta=1.2, init="random"),
     ECMdd(),
     ECMdd(n_clusters=3, prototypes="weighted", alpha=1.0, beta=1.3, zeta=0.5),
+    MultiviewECMdd(),
+    MultiviewECMdd(
+        n_clusters=3, weights="local", metric="manhattan", beta=1.3, init="k-medoids"
+    ),
     MECM(),
     MECM(n_clusters=3, power=2, meta_dissimilarity="prototype", init="random"),
     EVCLUS(max_iter=20, n_init=2),

@@ -21,7 +21,7 @@ ESTIMATORS = {
 DIFFERENCES = {
     "beta": (
         "the power of dissimilarities in the cost; the loss of PCCA has a β of its own",
-        "ECMdd MECM",
+        "ECMdd MECM MultiviewECMdd",
         "PCCA KPCCA",
     ),
     "constraint_weight": ("CECM weighs constraints against the rest of J", "CECM"),
@@ -30,7 +30,7 @@ DIFFERENCES = {
         "what is compared with the distance to noise",
         "MECM",
         "RECM",
-        "ECMdd",
+        "ECMdd MultiviewECMdd",
     ),
     "empty_set": (
         "what leaves mass on ∅ in the fit",
@@ -56,7 +56,7 @@ DIFFERENCES = {
     "init": (
         "what a start consists of",
         "WMVEC",
-        "MECM ECMdd",
+        "MECM ECMdd MultiviewECMdd",
         "RECM",
         "BPEC",
         "EVCLUS",
@@ -73,6 +73,7 @@ DIFFERENCES = {
     "metric": (
         "distances of rows, of neighbours, or to prototypes",
         "BCM BPEC CCM CECM ECM",
+        "MultiviewECMdd",
         "EkNNclus",
     ),
     "n_clusters": ("the number may be found", "Bootclus", "Consensus", "EGMM"),

@@ -27,6 +27,7 @@ from credalis import (
     ECMdd,
     EkNNclus,
     FocalSets,
+    MultiviewECMdd,
 )
 from credalis.cluster import estimator_classes
 from helpers import contents, write
@@ -229,6 +230,7 @@ PREDICTING = [
     (NNEVCLUS(3, novelty_detector="ocsvm", max_iter=20), X, ROWS),
     (NNEVCLUS(3, metric="precomputed", max_iter=20), D, DISSIMILARITIES),
     (EGMM(3, covariance_type="full"), X, ROWS),
+    (MultiviewECMdd(3, views=[[0], [1]], weights="local"), X, ROWS),
     (WMVEC(3, views=[[0], [1]], feature_entropy=1.0), X, ROWS),
     (EGMM(3, covariance_type="diag"), X, ROWS),
     *(

@@ -22,6 +22,7 @@ PUBLIC = {
     "MECM",
     "NNEVCLUS",
     "RECM",
+    "MultiviewECMdd",
     "WMVEC",
     "Consensus",
     "CredalPartition",

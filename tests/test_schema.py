@@ -25,6 +25,7 @@ from credalis import (
     ECMdd,
     EkNNclus,
     FocalSets,
+    MultiviewECMdd,
     _archive,
 )
 from credalis._archive import (
@@ -155,6 +156,10 @@ MODELS = {
     "ECMdd, weighted": (ECMdd(3, prototypes="weighted"), X),
     "ECMdd, matrix": (ECMdd(3, metric="precomputed"), D),
     "EkNNclus, matrix": (EkNNclus(metric="precomputed"), D),
+    "MultiviewECMdd, local": (
+        MultiviewECMdd(3, views=[[0], [1]], weights="local"),
+        X,
+    ),
     "WMVEC, views": (WMVEC(3, views=[[0], [1]], feature_entropy=1.0), X),
     "EGMM, full": (EGMM(3, covariance_type="full"), X),
     "EGMM, diag": (EGMM(3, covariance_type="diag"), X),

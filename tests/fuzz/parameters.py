@@ -109,6 +109,7 @@ GOOD: dict[str, tuple] = {
     "confidence": (0.01, 0.5, 0.8, 0.9, 0.99, 0.999999),
     "reg_covar": (0.0, 1e-12, 1e-6, 1.0, 1e6),
     "scale_views": ("noise", "variance", "none"),
+    "weights": ("global", "local"),
     "view_entropy": (1e-300, 1e-6, 0.1, 0.3, 1.0, 1e6, 1e100),
     "feature_entropy": (None, 1e-6, 0.3, 1.0, 1e6),
     "views": (

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from credalis._archive import Sizes, check_size
+from credalis._archive import Entries, Sizes, check_size
 from credalis._checks import naming, shown
 
 Indices = NDArray[np.intp]
@@ -171,3 +171,12 @@ class ViewsRule:
                     f"{sizes['n_features']} and not negative"
                 )
         check_size(f"len({name})", "n_views", len(value), sizes)
+
+
+def check_view_columns(owner: str, parameters: Entries, fitted: Entries) -> None:
+    """Refuse a file in which views are not all columns, as they are unless told."""
+    if parameters.get("views") is not None:
+        return
+    columns = np.sort(np.concatenate(list(fitted["views_"].values())))
+    if not np.array_equal(columns, np.arange(fitted["n_features_in_"])):
+        raise ValueError(f"{owner}.views_ must hold each column of X once")

@@ -34,6 +34,7 @@ from credalis.cluster._inputs._medoids import MAX_SAMPLE, belief_peaks
 from credalis.cluster._inputs._views import (
     Views,
     ViewsRule,
+    check_view_columns,
     joined,
     joined_again,
     view_columns,
@@ -104,6 +105,7 @@ def _check_columns(
     owner: str, parameters: _archive.Entries, fitted: _archive.Entries
 ) -> None:
     """Refuse weights of columns that do not belong to the views."""
+    check_view_columns(owner, parameters, fitted)
     features, views = fitted["feature_weights_"], fitted["views_"]
     is_free = np.ones(len(fitted["column_weights_"]), dtype=bool)
     for columns in views.values():
