@@ -56,6 +56,7 @@ DIFFERENCES = {
     "init": (
         "what a start consists of",
         "WMVEC",
+        "TECM",
         "MECM ECMdd MultiviewECMdd",
         "RECM",
         "BPEC",

@@ -21,6 +21,7 @@ from credalis import (
     MECM,
     NNEVCLUS,
     RECM,
+    TECM,
     WMVEC,
     Bootclus,
     CredalPartition,
@@ -231,6 +232,7 @@ PREDICTING = [
     (NNEVCLUS(3, metric="precomputed", max_iter=20), D, DISSIMILARITIES),
     (EGMM(3, covariance_type="full"), X, ROWS),
     (MultiviewECMdd(3, views=[[0], [1]], weights="local"), X, ROWS),
+    (TECM(3, source_centers=X[:2]), X, ROWS),
     (WMVEC(3, views=[[0], [1]], feature_entropy=1.0), X, ROWS),
     (EGMM(3, covariance_type="diag"), X, ROWS),
     *(

@@ -23,6 +23,7 @@ PUBLIC = {
     "NNEVCLUS",
     "RECM",
     "MultiviewECMdd",
+    "TECM",
     "WMVEC",
     "Consensus",
     "CredalPartition",

@@ -110,6 +110,9 @@ GOOD: dict[str, tuple] = {
     "reg_covar": (0.0, 1e-12, 1e-6, 1.0, 1e6),
     "scale_views": ("noise", "variance", "none"),
     "weights": ("global", "local"),
+    "source_centers": (None, [[0.0, 0.0]], [[0.0], [1e200]], [[0, 0], [1, 1], [2, 9]]),
+    "n_source_clusters": (None, 1, 2, 5),
+    "transfer": (0.0, 1e-9, 1.0, 10.0, 1e6, 1e100),
     "view_entropy": (1e-300, 1e-6, 0.1, 0.3, 1.0, 1e6, 1e100),
     "feature_entropy": (None, 1e-6, 0.3, 1.0, 1e6),
     "views": (
