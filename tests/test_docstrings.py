@@ -62,6 +62,7 @@ DIFFERENCES = {
         "BPEC",
         "EVCLUS",
         "NNEVCLUS",
+        "EkNNclus",
     ),
     "max_iter": (
         "a number chosen by the solver, or a loop that belongs to no start",

@@ -168,6 +168,7 @@ _OF_CLASS: dict[str, dict[str, tuple]] = {
     "NNEVCLUS": {"solver": ("auto", *_NETWORK_SOLVERS)},
     "EVCLUS": {"solver": ("two-sided", "reference", "gradient")},
     "BPEC": {"init": ("peaks",)},
+    "EkNNclus": {"init": ("objects",)},
     "CCM": {"gamma": (0.0, 0.5, 1.0, 2.0)},
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from credalis import _archive
 from credalis._checks import (
@@ -15,6 +15,8 @@ from credalis._checks import (
     check_integer,
     check_lengths,
     check_number,
+    naming,
+    shown,
 )
 from credalis._neighbors import (
     NeighborSearch,
@@ -86,9 +88,9 @@ class EkNNclus(BaseCredalClusterer):
 
         L(y) = ½ Σ_i Σ_{j ∈ N_K(i)} w_ij 1(y_i ≠ y_j).
 
-    At first every object is a cluster of its own. Then, in random order, objects join
-    the cluster with the largest sum of weights among their neighbours, until none wants
-    to move. If neighbourhood is mutual, as with K = n - 1, no move increases L; in
+    At first every object is a cluster of its own, or in one that is given. Then, in
+    random order, objects join the cluster with the largest sum of weights among their
+    neighbours, until none wants to move. If neighbourhood is mutual, as with K = n - 1, no move increases L; in
     general L usually falls, and the number of sweeps is limited. L is 0 for a single
     cluster: what is sought is a local minimum on the way from n clusters downwards.
 
@@ -114,6 +116,10 @@ class EkNNclus(BaseCredalClusterer):
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
+    init : "objects" or array-like of int, shape (n_samples,), default="objects"
+        Clusters to start from. "objects": every object is a cluster of its own. Given
+        labels are numbers of clusters, -1 for objects that are clusters of their own;
+        there are never more clusters than at the start.
     n_init : int or "auto", default="auto"
         Number of starts, each with other random orders, of which the one with the
         lowest L is kept; that is often the one with fewest clusters. "auto" is 1.
@@ -222,6 +228,7 @@ class EkNNclus(BaseCredalClusterer):
         exponent: float = 1.0,
         metric: Metric = "euclidean",
         symmetrize: bool = False,
+        init: str | ArrayLike = "objects",
         n_init: int | str = "auto",
         max_iter: int = 100,
         n_jobs: int | None = None,
@@ -233,6 +240,7 @@ class EkNNclus(BaseCredalClusterer):
         self.exponent = exponent
         self.metric = metric
         self.symmetrize = symmetrize
+        self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -249,6 +257,8 @@ class EkNNclus(BaseCredalClusterer):
         check_factor("exponent", self.exponent, above=0, at_most=LARGEST_EXPONENT)
         if not hasattr(self.metric, "transform"):
             check_metric(self.metric, "gower")
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("objects",))
 
     def _check_n_clusters(self) -> None:
         pass
@@ -278,7 +288,24 @@ class EkNNclus(BaseCredalClusterer):
         neighbors, lengths = nearest_neighbors(space.objects, space.metric, n_neighbors)
         gamma = neighbor_scale(lengths, self.quantile, self.exponent)
         weights = evidence_weights(lengths, gamma, self.exponent)
-        return VoteProblem(space, neighbors, weights, gamma)
+        return VoteProblem(space, neighbors, weights, gamma, self._start(len(X)))
+
+    def _start(self, n_samples: int) -> Indices:
+        """Clusters 0, 1, ... that the objects are in at first."""
+        if isinstance(self.init, str):
+            return np.arange(n_samples)
+        with naming("init"):
+            labels = np.asarray(self.init)
+        is_whole = labels.dtype.kind in "iu" and labels.shape == (n_samples,)
+        if not is_whole or labels.min() < -1:
+            raise ValueError(
+                f"init must hold a cluster >= 0, or -1, for each of the {n_samples} "
+                f"objects, got {shown(self.init)}"
+            )
+        labels = labels.astype(np.intp)
+        is_alone = labels == -1
+        labels[is_alone] = labels.max() + 1 + np.arange(is_alone.sum())
+        return np.unique(labels, return_inverse=True)[1]
 
     def _space(self, X: Array, rng: np.random.RandomState) -> _Space:
         """The matrix of dissimilarities, or the points and their metric."""
@@ -312,7 +339,9 @@ class EkNNclus(BaseCredalClusterer):
             labels = np.unique(labels, return_inverse=True)[1]
             return labels, disagreement(neighbors, weights, labels)
 
-        trace = iterate(step, everyone, tol=0, max_iter=self.max_iter, report=report)
+        trace = iterate(
+            step, problem.start, tol=0, max_iter=self.max_iter, report=report
+        )
         labels, masses = _largest_first(trace.state, neighbors, weights)
         n_clusters = masses.shape[1] - 1
         focal_sets = FocalSets.singletons(n_clusters)
@@ -380,6 +409,7 @@ class VoteProblem:
     neighbors: Indices
     weights: Array
     gamma: float
+    start: Indices
 
 
 def _largest_first(
