@@ -90,9 +90,10 @@ class EkNNclus(BaseCredalClusterer):
 
     At first every object is a cluster of its own, or in one that is given. Then, in
     random order, objects join the cluster with the largest sum of weights among their
-    neighbours, until none wants to move. If neighbourhood is mutual, as with K = n - 1, no move increases L; in
-    general L usually falls, and the number of sweeps is limited. L is 0 for a single
-    cluster: what is sought is a local minimum on the way from n clusters downwards.
+    neighbours, until none wants to move. If neighbourhood is mutual, as with K = n - 1,
+    no move increases L; in general L usually falls, and the number of sweeps is
+    limited. L is 0 for a single cluster: what is sought is a local minimum on the way
+    from n clusters downwards.
 
     The masses of an object combine the evidence of its neighbours by Dempster's rule.
     They are on the clusters and on Ω, never on ∅.
