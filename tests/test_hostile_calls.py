@@ -238,6 +238,7 @@ def test_refused_by_name(call, message):
         ),
         (NNEVCLUS(2, metric=lambda a, b: -1.0), ROWS, "distances by metric .* -1.0"),
         (EVCLUS(2, constraint_neighbors=99), ROWS, "constraint_neighbors must be"),
+        (EVCLUS(2), np.r_[np.arange(10) * 1e-165, 1.0][:, None], "δ0 of X must be"),
         (EVCLUS(1), np.ones((5, 2)), "X must hold objects that differ"),
         (EkNNclus(exponent=5.0), ROWS * 1e-100, "exponent must be such that"),
         (EkNNclus(exponent=40.0), ROWS * 1e-8, "exponent must be such that"),
