@@ -2,9 +2,17 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
-from credalis._explain._columns import Column, columns_of, encoded, short
+from credalis._explain._columns import (
+    Column,
+    columns_of,
+    decoded_columns,
+    encoded,
+    prepared_columns,
+    short,
+)
+from credalis.tabular import TablePreparation
 
 
 def test_the_same_columns_of_every_kind_of_table():
@@ -96,3 +104,22 @@ def test_enormous_numbers_do_not_overflow():
 def test_refusals(X, match):
     with pytest.raises(ValueError, match=match):
         columns_of(X)
+
+
+def test_columns_of_a_preparation_are_decoded():
+    """From the matrix come back the cells that it was made from."""
+    pa = pytest.importorskip("pyarrow")
+    table = {
+        "size": [1.0, None, 4.0, 9.0, 2.0, 2.5],
+        "kind": ["a", "b", None, "a", "b", "a"],
+        "hour": [23.0, 0.5, 12.0, 7.0, 6.0, 1.0],
+        "grade": ["low", "high", "low", "high", "low", "low"],
+    }
+    prepared = TablePreparation(cyclic={"hour": 24}, orders={"grade": ["low", "high"]})
+    matrix = prepared.fit_transform(table)
+    read = prepared_columns(prepared.preparation_, pa.table(table))
+    decoded = decoded_columns(prepared.preparation_, matrix)
+    for one, other in zip(read, decoded, strict=True):
+        assert one.name == other.name
+        assert one.words == other.words
+        assert_allclose(one.values, other.values, atol=1e-12)

@@ -18,8 +18,8 @@ from credalis._explain._cells import MODEL, NEIGHBORS, cells_of
 from credalis._explain._reasons import (
     cluster_scores,
     plausibility_shares,
-    typical_cells,
 )
+from credalis._explain._typical import typical_cells
 from credalis.tabular import TablePreparation, TabularModel
 
 
@@ -388,7 +388,7 @@ class TestResult:
         assert found.tree.n_rows == 1
 
     def test_of_many_rows_a_sample_counts(self, monkeypatch):
-        monkeypatch.setattr("credalis._explain._explain._MAX_ROWS", 50)
+        monkeypatch.setattr("credalis._explain._explain.MAX_ROWS", 50)
         X = blobs()
         model = ECM(2, random_state=0).fit(X)
         found = explain(model, X, [0, 79, 2])

@@ -14,9 +14,11 @@ from credalis._explain._columns import (
     Array,
     Column,
     columns_of,
+    decoded_columns,
     encoded,
     prepared_columns,
 )
+from credalis._explain._typical import RememberedCells, TypicalCells
 from credalis._threads import one_thread
 from credalis.cluster import BaseCredalClusterer
 from credalis.partition import CredalPartition, uncopied_partition
@@ -29,6 +31,9 @@ Predict = Callable[[Any], CredalPartition]
 
 MODEL = "the model"
 NEIGHBORS = "the nearest rows of X, because no model predicts for others"
+
+# Where the facts of a model hold its typical cells.
+TYPICAL = "typical"
 
 # Rows that speak for one that was put together, where no model does.
 _N_NEIGHBORS = 10
@@ -56,6 +61,9 @@ class Cells:
         Who says what the masses of rows are that were put together.
     known : CredalPartition, default=None
         Masses of the rows as they are, if they need not be predicted.
+    typical : TypicalCells, default=None
+        What the model remembers as typical; it stands in further rows of ``columns``
+        and ``content``, behind those of the table.
     """
 
     columns: list[Column]
@@ -65,15 +73,18 @@ class Cells:
     is_kept: NDArray[np.bool_]
     basis: str = MODEL
     known: CredalPartition | None = None
+    typical: TypicalCells | None = None
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that are not left out."""
-        return len(self.content)
+        """Number of rows of the table that are not left out."""
+        return int(self.is_kept.sum())
 
     def partition(self) -> CredalPartition:
         """Masses of the rows as they are."""
-        return self.predict(self.content) if self.known is None else self.known
+        if self.known is not None:
+            return self.known
+        return self.predict(self.content[: self.n_rows])
 
     def mixed_partition(self, sources: Indices) -> CredalPartition:
         """Masses of rows that are put together.
@@ -105,12 +116,20 @@ class Cells:
         is_kept = np.zeros(len(self.is_kept), dtype=bool)
         is_kept[np.flatnonzero(self.is_kept)[rows]] = True
         frame = hasattr(self.content, "iloc")
+        typical, all_rows = self.typical, rows
+        if typical is not None:
+            # The rows behind those of the table stay behind.
+            behind = np.arange(self.n_rows, len(self.content))
+            all_rows = np.concatenate([rows, behind])
+            moved = typical.rows - self.n_rows + len(rows)
+            typical = replace(typical, rows=moved)
         return replace(
             self,
-            columns=[column.take(rows) for column in self.columns],
-            content=self.content.iloc[rows] if frame else self.content[rows],
+            columns=[column.take(all_rows) for column in self.columns],
+            content=self.content.iloc[all_rows] if frame else self.content[all_rows],
             is_kept=is_kept,
             known=None if self.known is None else self.known[rows],
+            typical=typical,
         )
 
 
@@ -191,12 +210,45 @@ def _prepared(model: TabularModel, X: Any) -> Cells:
     features = preparation.transform(content, name="X")
     columns = prepared_columns(preparation, content)
     kept = np.flatnonzero(features.is_kept)
-    return Cells(
+    cells = Cells(
         [column.take(kept) for column in columns],
         features.X,
         places_of(preparation),
         model.estimator.predict_partition,
         features.is_kept,
+    )
+    remembered = remembered_by(model)
+    return cells if remembered is None else remembering(cells, preparation, remembered)
+
+
+def remembered_by(model: TabularModel) -> RememberedCells | None:
+    """The typical cells that a model was saved with, if it was."""
+    facts = model.facts.get(TYPICAL)
+    if facts is None:
+        return None
+    n_features = len(model.preparation.feature_names)
+    return RememberedCells.from_facts(facts, model.focal_sets.n_clusters, n_features)
+
+
+def remembering(
+    cells: Cells, preparation: Preparation, remembered: RememberedCells
+) -> Cells:
+    """Cells with those that are remembered as typical behind them."""
+    known = decoded_columns(preparation, remembered.features)
+    columns = [
+        replace(own, values=np.concatenate([own.values, typical.values]))
+        for own, typical in zip(cells.columns, known, strict=True)
+    ]
+    rows = np.repeat(
+        cells.n_rows + np.arange(len(remembered.clusters))[:, None],
+        len(columns),
+        axis=1,
+    )
+    return replace(
+        cells,
+        columns=columns,
+        content=np.concatenate([cells.content, remembered.features]),
+        typical=TypicalCells(remembered.clusters, remembered.shares, rows),
     )
 
 

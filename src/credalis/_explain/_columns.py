@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._checks import shown
+from credalis.tabular._readings import as_strings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 # Words beyond the most frequent ones are all one.
 _MAX_WORDS = 50
 _MAX_LENGTH = 40
-_MISSING = "missing"
+_MISSING, _UNSEEN = "missing", "another"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +171,7 @@ def words_column(name: str, texts: Sequence[str | None]) -> Column:
     counts = Counter(text for text in texts if text is not None)
     words = sorted(text for text, _ in counts.most_common(_MAX_WORDS))
     if len(counts) > _MAX_WORDS:
-        words.append("another")
+        words.append(_UNSEEN)
     places = {text: place for place, text in enumerate(words)}
     others = float(len(words) - 1)
     values = [np.nan if t is None else float(places.get(t, others)) for t in texts]
@@ -210,25 +211,64 @@ def _finite(numbers: Array) -> Array:
 
 def prepared_columns(preparation: "Preparation", content: "pa.Table") -> list[Column]:
     """The attributes of a prepared table, as the preparation reads them."""
-    plan = preparation.plan
     names = (*preparation.numeric, *preparation.cyclic)
-    numbers = plan.numbers_of(content, names)
+    numbers = preparation.plan.numbers_of(content, names)
+    columns = _number_columns(preparation, numbers)
+    for name, categories in preparation.categories.items():
+        places = {category: place for place, category in enumerate(categories)}
+        values = [
+            np.nan if cell is None else places.get(str(cell), len(categories))
+            for cell in as_strings(content.column(name)).to_pylist()
+        ]
+        columns.append(_category_column(name, np.array(values), categories))
+    return columns
+
+
+def decoded_columns(preparation: "Preparation", matrix: Array) -> list[Column]:
+    """The attributes of rows of the matrix that a preparation makes."""
+    n_numeric, n_cyclic = len(preparation.numeric), len(preparation.cyclic)
+    numbers = matrix[:, :n_numeric] * preparation.scale + preparation.center
+    circles = matrix[:, n_numeric : n_numeric + 2 * n_cyclic]
+    turns = np.arctan2(circles[:, 1::2], circles[:, ::2]) / (2 * np.pi)
+    periods = np.array(list(preparation.plan.cyclic.values()), dtype=np.float64)
+    values = [*numbers.T, *((turns % 1) * periods).T]
+    start = n_numeric + 2 * n_cyclic
+    for categories in preparation.categories.values():
+        block = matrix[:, start : start + len(categories)]
+        is_known = block.any(axis=1)
+        values.append(np.where(is_known, block.argmax(axis=1), np.nan))
+        start += len(categories)
+    for j, name in enumerate(preparation.gappy):
+        place = preparation.attributes.index(name)
+        is_missing = matrix[:, start + j] > 0.5
+        values[place] = np.where(is_missing, np.nan, values[place])
+    n_numbers = n_numeric + n_cyclic
+    columns = _number_columns(preparation, np.array(values[:n_numbers]).T)
+    pairs = zip(preparation.categories.items(), values[n_numbers:], strict=True)
+    for (name, categories), codes in pairs:
+        columns.append(_category_column(name, codes, categories))
+    return columns
+
+
+def _number_columns(preparation: "Preparation", numbers: Array) -> list[Column]:
     columns = []
-    for j, name in enumerate(names):
-        reading = plan.readings.get(name, "number")
+    for j, name in enumerate((*preparation.numeric, *preparation.cyclic)):
+        reading = preparation.plan.readings.get(name, "number")
         kind, words = "number", tuple[str, ...]()
         if reading.endswith("days"):
             kind = "date"
         elif reading == "rank":
-            kind, words = "rank", tuple(plan.orders.get(name, ()))
+            kind, words = "rank", tuple(preparation.plan.orders.get(name, ()))
         elif reading == "truth":
             kind, words = "rank", ("false", "true")
         columns.append(Column(short(name), numbers[:, j], kind, words))
-    for name in preparation.categories:
-        cells = content.column(name).to_pylist()
-        texts = [None if cell is None else short(cell) for cell in cells]
-        columns.append(words_column(short(name), texts))
     return columns
+
+
+def _category_column(name: str, codes: Array, categories: Sequence[str]) -> Column:
+    """Places in the categories of a preparation, one more for those it has not seen."""
+    words = (*map(short, categories), _UNSEEN)
+    return Column(short(name), codes.astype(np.float64), "words", words)
 
 
 def encoded(columns: Sequence[Column]) -> tuple[Array, list[NDArray[np.intp]]]:

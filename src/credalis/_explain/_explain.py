@@ -21,16 +21,15 @@ from credalis._explain._explanation import (
 from credalis._explain._reasons import (
     Array,
     Indices,
-    TypicalCells,
     cluster_scores,
     strangeness_scores,
-    typical_cells,
 )
 from credalis._explain._tree import grow_tree
+from credalis._explain._typical import TypicalCells, typical_cells
 from credalis.partition import CLEAR_LEVEL, CredalPartition, Verdicts
 
 # Rows that typical cells are found in and the tree is grown from; of more, a sample.
-_MAX_ROWS = 10_000
+MAX_ROWS = 10_000
 # Objects that are explained if none is named.
 _N_DOUBTFUL = 10
 # A cell that matters less than this, and than this share of the strongest, is not
@@ -77,9 +76,10 @@ def explain(
         were another one is then taken from the ten rows of X that are most alike.
         ``basis`` of the result says so.
     X : array-like, DataFrame of pandas or polars, or what else the model takes
-        The table that the objects are in, best the one the model was fitted to:
-        what is typical of a cluster is learned from it. Of more than 10 000 rows a
-        sample counts for that, and for the tree.
+        The table that the objects are in, best the one the model was fitted to: what
+        is typical of a cluster is learned from it, unless the command line has saved
+        the model, which then remembers it. Of more than 10 000 rows a sample counts
+        for that, and for the tree.
     rows : int or sequence of int, default=None
         Which rows to explain. None: the ten most doubtful. An empty sequence: only the
         tree is of interest.
@@ -134,20 +134,21 @@ def explain(
     if partition is None:
         partition = cells.partition()
     verdicts = partition.verdicts(clear_level)
-    names = _names(cluster_names, model, partition.n_clusters)
+    names = cluster_names_of(cluster_names, model, partition.n_clusters)
     numbers = np.flatnonzero(cells.is_kept)
     if asked is None:
         chosen = np.argsort(-partition.doubt, kind="stable")[:_N_DOUBTFUL]
     else:
         chosen = np.searchsorted(numbers, asked)
-    explaining = _Explaining(
+    explaining = Explaining(
         cells, partition, verdicts, numbers, names, n_features, n_typical
     )
-    tree = grow_tree(cells.columns, partition, verdicts.sets, names)
+    columns = [column.take(np.arange(cells.n_rows)) for column in cells.columns]
+    tree = grow_tree(columns, partition, verdicts.sets, names)
     return Explanations(explaining.objects(chosen), tree, cells.basis)
 
 
-class _Explaining:
+class Explaining:
     """What all objects of a call share."""
 
     def __init__(
@@ -167,8 +168,10 @@ class _Explaining:
         self._names = names
         self._n_features = n_features
         self._n_typical = n_typical
-        self._matrix, _ = encoded(cells.columns)
-        self._typical = typical_cells(cells.columns, partition, verdicts)
+        self._matrix, self._places = encoded(cells.columns)
+        self._typical = cells.typical or typical_cells(
+            cells.columns, partition, verdicts
+        )
         self._typical_objects = typical_objects(partition, verdicts)
 
     def objects(self, rows: Indices) -> tuple[Explanation, ...]:
@@ -203,13 +206,12 @@ class _Explaining:
         return [int(k) for k in order[:2]]
 
     def _remoteness(self, row: int) -> Array:
-        """Distances from an object to the nearest typical ones, (n_known,)."""
-        distances = []
-        for cluster in self._typical.clusters.tolist():
-            found = nearest(self._matrix, row, self._typical_objects[cluster], 1)
-            away = self._matrix[found] - self._matrix[row]
-            distances.append(np.linalg.norm(away) if len(found) else np.inf)
-        return np.array(distances)
+        """Distances from an object to the typical cells of clusters, (n_known,)."""
+        away = np.zeros(len(self._typical.clusters))
+        for rows, place in zip(self._typical.rows.T, self._places, strict=True):
+            gaps = self._matrix[rows[:, None], place] - self._matrix[row, place]
+            away += (gaps**2).sum(axis=1)
+        return np.sqrt(away)
 
     def _explanation(
         self, row: int, rivals: list[int], scores: Array, strange: Array
@@ -294,9 +296,9 @@ def _sampled(
 ) -> tuple[Cells, CredalPartition | None]:
     """All rows, or of very many a sample and those that are asked for."""
     n_rows = cells.n_rows
-    if n_rows <= _MAX_ROWS:
+    if n_rows <= MAX_ROWS:
         return cells, partition
-    chosen = check_random_state(0).choice(n_rows, _MAX_ROWS, replace=False)
+    chosen = check_random_state(0).choice(n_rows, MAX_ROWS, replace=False)
     if asked is None:
         kept = np.sort(chosen)
     else:
@@ -304,7 +306,10 @@ def _sampled(
     return cells.take(kept), None if partition is None else partition[kept]
 
 
-def _names(given: Sequence[str] | None, model: Any, n_clusters: int) -> tuple[str, ...]:
+def cluster_names_of(
+    given: Sequence[str] | None, model: Any, n_clusters: int
+) -> tuple[str, ...]:
+    """The names given, those that a model knows, or numbers."""
     if given is None:
         known = getattr(model, "facts", {}).get("cluster_names")
         given = known or [str(k) for k in range(n_clusters)]

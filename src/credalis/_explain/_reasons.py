@@ -9,72 +9,18 @@ where π_l is the share of cluster l: it is what the object would lose, on avera
 its cell were any typical one. A negative φ_kj speaks against the cluster.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from credalis._explain._cells import Cells
-from credalis._explain._columns import Array, Column
-from credalis.partition import CredalPartition, Verdicts
+from credalis._explain._columns import Array
+from credalis._explain._typical import TypicalCells
+from credalis.partition import CredalPartition
 
 Indices = NDArray[np.intp]
 
-
-@dataclass(frozen=True, eq=False)
-class TypicalCells:
-    """Where the typical cells of the clusters stand.
-
-    Parameters
-    ----------
-    clusters : array of int, shape (n_known,)
-        The clusters that have objects.
-    shares : array of shape (n_known,)
-        π_l, of the objects that are no outliers.
-    rows : array of int, shape (n_known, n_columns)
-        In which row the typical cell of each column is: a median of the clear objects
-        of the cluster or its most frequent word.
-    """
-
-    clusters: Indices
-    shares: Array
-    rows: Indices
-
-
-def typical_cells(
-    columns: Sequence[Column], partition: CredalPartition, verdicts: Verdicts
-) -> TypicalCells:
-    """Typical cells of the clusters that have objects; of all, if none has any."""
-    groups = np.where(verdicts.is_outlier, -1, partition.labels)
-    clusters = np.unique(groups[groups >= 0])
-    if len(clusters) == 0:
-        groups = np.zeros_like(groups)
-        clusters = np.zeros(1, dtype=np.intp)
-    rows = np.empty((len(clusters), len(columns)), dtype=np.intp)
-    counts = np.empty(len(clusters))
-    for place, cluster in enumerate(clusters):
-        members = np.flatnonzero(groups == cluster)
-        counts[place] = len(members)
-        clear = members[verdicts.is_clear[members]]
-        members = clear if len(clear) else members
-        for j, column in enumerate(columns):
-            rows[place, j] = members[_typical(column.values[members], column.kind)]
-    return TypicalCells(clusters, counts / counts.sum(), rows)
-
-
-def _typical(values: Array, kind: str) -> int:
-    """Place of the lower median of numbers, or of the first most frequent word."""
-    known = np.flatnonzero(np.isfinite(values))
-    if len(known) == 0:
-        return 0
-    if kind == "words":
-        _, first, counts = np.unique(
-            values[known], return_index=True, return_counts=True
-        )
-        return int(known[first[counts.argmax()]])
-    order = np.argsort(values[known], kind="stable")
-    return int(known[order[(len(known) - 1) // 2]])
+# Cells of the rows that are put together for some objects at a time.
+_CHUNK_CELLS = 2**21
 
 
 def plausibility_shares(partition: CredalPartition) -> Array:
@@ -90,6 +36,16 @@ def plausibility_shares(partition: CredalPartition) -> Array:
 
 def cluster_scores(cells: Cells, rows: Indices, typical: TypicalCells) -> Array:
     """φ_kj of some rows, (n_rows, n_clusters, n_columns)."""
+    per_row = len(typical.clusters) * len(cells.columns) ** 2
+    step = max(1, _CHUNK_CELLS // per_row)
+    parts = [
+        _some_scores(cells, rows[start : start + step], typical)
+        for start in range(0, len(rows), step)
+    ]
+    return np.concatenate(parts)
+
+
+def _some_scores(cells: Cells, rows: Indices, typical: TypicalCells) -> Array:
     n_columns, n_known = len(cells.columns), len(typical.clusters)
     own = np.repeat(rows[:, None], n_columns, axis=1)
     exchanged = np.repeat(own[:, None, None], n_known, axis=1)
