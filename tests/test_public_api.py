@@ -37,6 +37,7 @@ PUBLIC = {
     "compare",
     "constraints",
     "datasets",
+    "explain",
     "load",
     "metric_learning",
     "metrics",
