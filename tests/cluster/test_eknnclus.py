@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
@@ -200,3 +202,31 @@ def test_starts_that_are_no_labels_are_refused_by_name(init):
     X = make_blobs(10, centers=2, random_state=0)[0]
     with pytest.raises(ValueError, match=r"init must .* got "):
         EkNNclus(init=init).fit(X)
+
+
+def test_a_graph_of_neighbours_is_the_same_as_their_search(blobs):
+    X, _ = blobs
+    graph = NearestNeighbors(n_neighbors=30).fit(X).kneighbors_graph(mode="distance")
+    found = EkNNclus(n_neighbors=30, random_state=0).fit(X)
+    given = EkNNclus(random_state=0).fit(X, neighbor_graph=graph)
+    assert given.n_neighbors_ == 30
+    np.testing.assert_allclose(
+        given.partition_.masses, found.partition_.masses, atol=1e-9
+    )
+    assert given.predict_partition(X[:5]).allclose(found.predict_partition(X[:5]))
+    fewer = EkNNclus(n_neighbors=20, random_state=0).fit(X, neighbor_graph=graph)
+    assert fewer.n_neighbors_ == 20
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (np.eye(4), r"must be a sparse matrix of shape \(4, 4\), got ndarray"),
+        (csr_array(np.eye(3)), r"got csr_array of shape \(3, 3\)"),
+        (csr_array(np.eye(4)), r"object 0 has none"),
+        (csr_array(np.ones((4, 4)) * -1), r"must hold distances"),
+    ],
+)
+def test_graphs_that_are_none_are_refused_by_name(graph, message):
+    with pytest.raises(ValueError, match=rf"neighbor_graph .*{message}"):
+        EkNNclus().fit(np.arange(8.0).reshape(4, 2), neighbor_graph=graph)

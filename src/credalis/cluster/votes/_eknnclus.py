@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from credalis import _archive
 from credalis._checks import (
@@ -29,6 +30,7 @@ from credalis._progress import Report
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._schema import TransformerRule
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import (
@@ -248,6 +250,28 @@ class EkNNclus(BaseCredalClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
+    def fit(self, X: Any, y: Any = None, *, neighbor_graph: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : ignored
+            Present for compatibility with pipelines and searches.
+        neighbor_graph : sparse matrix of shape (n_samples, n_samples), default=None
+            Distances of each object to its neighbours, if these have been found before;
+            what is not stored is no neighbour. K is the smallest number of neighbours
+            of an object, or `n_neighbors` if that is a smaller number. X serves
+            prediction alone.
+
+        Returns
+        -------
+        self
+        """
+        fit(self, X, neighbor_graph=neighbor_graph)
+        return self
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if isinstance(self.n_neighbors, str):
@@ -285,8 +309,20 @@ class EkNNclus(BaseCredalClusterer):
         if isinstance(n_neighbors, str):
             n_neighbors = round(_NEIGHBORS_PER_ROOT * np.sqrt(len(X)))
             n_neighbors = min(n_neighbors, len(X) - 1)
-        space = self._space(X, rng)
-        neighbors, lengths = nearest_neighbors(space.objects, space.metric, n_neighbors)
+        space, graph = self._space(X, rng), given.get("neighbor_graph")
+        if graph is None:
+            neighbors, lengths = nearest_neighbors(
+                space.objects, space.metric, n_neighbors
+            )
+        else:
+            neighbors, lengths = neighbors_of_graph(graph, len(X))
+            if not isinstance(self.n_neighbors, str):
+                n_neighbors = min(self.n_neighbors, neighbors.shape[1])
+                neighbors, lengths = (
+                    neighbors[:, :n_neighbors],
+                    lengths[:, :n_neighbors],
+                )
+            check_lengths(lengths, "neighbor_graph")
         gamma = neighbor_scale(lengths, self.quantile, self.exponent)
         weights = evidence_weights(lengths, gamma, self.exponent)
         return VoteProblem(space, neighbors, weights, gamma, self._start(len(X)))
@@ -411,6 +447,45 @@ class VoteProblem:
     weights: Array
     gamma: float
     start: Indices
+
+
+def neighbors_of_graph(graph: Any, n_samples: int) -> tuple[Indices, Array]:
+    """Neighbours and distances, nearest first, as many as every object has.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n_samples, n_samples)
+        Distances; the diagonal does not count.
+    n_samples : int
+        Number of objects.
+
+    Returns
+    -------
+    neighbors : array of int, shape (n_samples, n_neighbors)
+    lengths : array of shape (n_samples, n_neighbors)
+    """
+    if not issparse(graph) or graph.shape != (n_samples, n_samples):
+        got = f"{type(graph).__name__} of shape {getattr(graph, 'shape', None)}"
+        raise ValueError(
+            f"neighbor_graph must be a sparse matrix of shape ({n_samples}, "
+            f"{n_samples}), got {got}"
+        )
+    entries = graph.tocoo()
+    is_other = entries.row != entries.col
+    rows, columns = entries.row[is_other], entries.col[is_other]
+    lengths = np.asarray(entries.data[is_other], dtype=np.float64)
+    if not np.isfinite(lengths).all() or (lengths < 0).any():
+        raise ValueError("neighbor_graph must hold distances, finite and not negative")
+    order = np.lexsort((columns, lengths, rows))
+    counts = np.bincount(rows, minlength=n_samples)
+    if not counts.all():
+        raise ValueError(
+            "neighbor_graph must hold a neighbour of each object, object "
+            f"{int(counts.argmin())} has none"
+        )
+    starts = np.cumsum(counts) - counts
+    chosen = order[starts[:, None] + np.arange(counts.min())]
+    return columns[chosen].astype(np.intp), lengths[chosen]
 
 
 def _largest_first(
