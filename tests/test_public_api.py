@@ -60,6 +60,7 @@ OPTIONAL = {
     "torch",
 }
 SUBPACKAGES = [
+    "anndata",
     "belief",
     "checkpoints",
     "cluster",
@@ -80,6 +81,7 @@ SUBPACKAGES = [
     "streaming",
     "tables",
     "tabular",
+    "topics",
 ]
 
 
