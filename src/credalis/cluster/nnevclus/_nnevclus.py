@@ -92,9 +92,12 @@ default="auto"
         but at least 0.1.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
-    novelty_detector : None, "ocsvm" or object with ``decision_function``, default=None
+    novelty_detector : None, "ocsvm", array-like of shape (n_samples,) or object with \
+``decision_function``, default=None
         Moves mass to ∅ where an object is unlike all training objects. "ocsvm" is a
-        Gaussian one-class SVM. Detectors see standardised inputs.
+        Gaussian one-class SVM. Detectors see standardised inputs. An array holds scores
+        of the training objects, larger for ordinary ones; a new object has that of the
+        nearest of them.
     novelty_link : {"reference", "paper"}, default="reference"
         How the score f of the detector becomes the weight of the network's masses,
         with η = log(1 + exp(β0 + β1 f)) and trainable β: "reference" is 1 / (1 + η) as
