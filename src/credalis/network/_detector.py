@@ -62,6 +62,11 @@ class KernelScores(_archive.SavedFields):
         relations=(_check_vectors,),
     )
 
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns of the rows that have scores."""
+        return self.support_vectors.shape[1]
+
     def decision_function(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score of each row of X, in blocks."""
         scores = np.empty(len(X))
@@ -87,6 +92,11 @@ class NearestScores(_archive.SavedFields):
         },
         relations=(_check_points,),
     )
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns of the rows that have scores."""
+        return self.points.shape[1]
 
     def decision_function(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score of each row of X."""
