@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import credalis
@@ -307,9 +308,16 @@ def test_sparse_data_is_refused(estimator, X):
         estimator.fit(csr_array(X))
 
 
-def test_sample_weights_are_refused(estimator, X):
-    with pytest.raises(TypeError, match="sample_weight"):
-        estimator.fit(X, sample_weight=np.ones(len(X)))
+def test_sample_weights_count_or_are_refused(estimator, X):
+    weights = np.ones(len(X))
+    if not has_fit_parameter(estimator, "sample_weight"):
+        with pytest.raises(TypeError, match="sample_weight"):
+            estimator.fit(X, sample_weight=weights)
+        return
+    fitted = quick(estimator).fit(X, sample_weight=weights)
+    assert_valid_partition(fitted.partition_)
+    with pytest.raises(ValueError, match="sample_weight must be finite"):
+        estimator.fit(X, sample_weight=-weights)
 
 
 @pytest.mark.parametrize(

@@ -518,6 +518,14 @@ class BaseCredalClusterer(
                 ensure_min_samples=ensure_min_samples,
             )
 
+    def _objects(
+        self, X: NDArray[np.float64], rows: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Some of the objects, by row number, or their dissimilarities."""
+        if self._reads_dissimilarities and self._is_precomputed:
+            return X[np.ix_(rows, rows)]
+        return X[rows]
+
     def _prepare(
         self, X: NDArray[np.float64], rng: np.random.RandomState, **given: Any
     ) -> Any:
@@ -604,10 +612,16 @@ class BaseCredalClusterer(
         return self._is_about_novelty and self.focal_sets_.empty_index is not None
 
     def _reference_of(
-        self, X: NDArray[np.float64], rng: np.random.RandomState
+        self,
+        X: NDArray[np.float64],
+        rng: np.random.RandomState,
+        objects: NDArray[np.intp] | None = None,
     ) -> NeighborNovelty | Calibration:
-        """What gives the p-values of new objects, the other attributes being set."""
-        return NeighborNovelty.of(*self._points(X), rng)
+        """What gives the p-values of new objects, the other attributes being set.
+
+        Of these objects, by row number; None: all.
+        """
+        return NeighborNovelty.of(*self._points(X), rng, objects)
 
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         """Where the distances of objects are taken, and the metric there."""
