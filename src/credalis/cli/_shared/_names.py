@@ -20,5 +20,7 @@ MAX_ROWS_FOR_ALL = 1000
 FOR_MANY_ROWS = [
     method.name
     for method in listed_methods()
-    if method.is_for_many_rows and not method.parameters
+    if method.is_for_many_rows
+    and not method.is_for_categories
+    and not method.parameters
 ]

@@ -153,6 +153,9 @@ class BaseCredalClusterer(
     _needs_side_information: ClassVar[bool] = False
     # Whether time and memory of a fit grow no faster than the number of rows.
     _is_for_many_rows: ClassVar[bool] = False
+    # Whether numbers are categories to the method, which is then compared with others
+    # only if it is named.
+    _is_for_categories: ClassVar[bool] = False
     # Whether predictions rest on the masses of the training objects.
     _predicts_from_partition: ClassVar[bool] = False
     # Whether X may be a matrix of dissimilarities, a source, and a Dask collection.

@@ -283,7 +283,7 @@ class PrototypeClusterer(BaseCredalClusterer):
             candidates = objects[scale.is_near]
             if start is None and self.init == "k-means":
                 start = scale.centers
-            beta = _exponent(objects, scale, space) if isinstance(beta, str) else beta
+            beta = exponent(objects, scale, space) if isinstance(beta, str) else beta
             if isinstance(delta, str):
                 factor = noise_factor(is_about_novelty=self._is_about_novelty)
                 delta = factor * scale.distance
@@ -418,7 +418,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         return points * np.sqrt(np.diagonal(self.metrics_.mean(axis=0))), metric
 
 
-def _exponent(X: Array, scale: Scale, space: MetricSpace | None) -> float:
+def exponent(X: Array, scale: Scale, space: MetricSpace | None) -> float:
     """The exponent of the masses that suits the dimension of the clusters.
 
     With an adaptive metric, clusters are as wide in all directions in which the data
