@@ -6,6 +6,7 @@ neighbours, quantiles and random seeds are, is found among copies of the objects
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,45 @@ def copies(X: Array, weights: Array | None, enough: int = 1) -> Indices:
         is_absent = ~np.isin(order, chosen) & (ordered > 0)
         chosen = np.concatenate([chosen, order[is_absent]])
     return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """Rows that differ, and how often each counts.
+
+    Attributes
+    ----------
+    rows : array of int, shape (n_objects,)
+        Row numbers, one for each object.
+    objects : array of int, shape (n_samples,)
+        Which object a row is.
+    weights : array of shape (n_objects,) or None
+        Weights of the objects; None: all are 1.
+    """
+
+    rows: Indices
+    objects: Indices
+    weights: Array | None
+
+    @classmethod
+    def all_of(cls, n_samples: int, weights: Array | None) -> DistinctRows:
+        """Every row an object of its own."""
+        everything = np.arange(n_samples)
+        return cls(everything, everything, weights)
+
+    @classmethod
+    def of(cls, X: Array, weights: Array | None) -> DistinctRows:
+        """Equal rows one object, in an order that depends on nothing but the rows.
+
+        Without weights, rows of which none is equal to another stay as they are.
+        """
+        _, rows, objects = np.unique(
+            fingerprints(X), return_index=True, return_inverse=True
+        )
+        if weights is None and len(rows) == len(X):
+            return cls.all_of(len(X), None)
+        counts = np.bincount(objects, weights=weights).astype(np.float64)
+        return cls(rows, objects, counts)
 
 
 def fingerprints(X: Array) -> NDArray[np.uint64]:
