@@ -35,6 +35,7 @@ PUBLIC = {
     "compare",
     "constraints",
     "datasets",
+    "explain",
     "load",
     "metric_learning",
     "metrics",
