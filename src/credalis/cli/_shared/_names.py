@@ -9,6 +9,9 @@ DEFAULT_OF_DISSIMILARITIES = "NNEVCLUS"
 # For rows with categories or gaps, by what was measured on such tables.
 DEFAULT_OF_MIXED = "EVCLUS"
 
+# With weights of rows, which a committee does not take.
+DEFAULT_WITH_WEIGHTS = "EVCLUS"
+
 METHODS = [method.name for method in listed_methods()]
 FOR_DATA_ALONE = [
     method.name for method in listed_methods() if not method.needs_side_information
