@@ -66,7 +66,7 @@ def test_an_estimator_adds_its_contract():
     words = changed.expression(estimators).strip("()").split(" and not ")
     assert words[0] == "ECM"
     assert set(words[1:]) == {
-        *("RECM", "CECM", "MECM", "ECMdd", "MultiviewECMdd", "TECM")
+        *("RECM", "CECM", "MECM", "ECMdd", "CatECM", "MultiviewECMdd", "TECM")
     }
 
 

@@ -31,6 +31,7 @@ DIFFERENCES = {
         "MECM",
         "RECM",
         "ECMdd MultiviewECMdd",
+        "CatECM",
     ),
     "empty_set": (
         "what leaves mass on ∅ in the fit",
@@ -58,6 +59,7 @@ DIFFERENCES = {
         "WMVEC",
         "TECM",
         "MECM ECMdd MultiviewECMdd",
+        "CatECM",
         "RECM",
         "BPEC",
         "EVCLUS",

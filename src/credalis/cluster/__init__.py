@@ -6,8 +6,8 @@
 - ``_inputs``: what methods make of X and of what is known about it: dissimilarities and
   their scale, labels and pairs, hard clusters and seeds.
 - ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC, EGMM, WMVEC,
-  TECM), ``relational`` (RECM, ECMdd, MECM, MultiviewECMdd), ``votes`` (EkNNclus),
-  ``bootstrap`` (Bootclus): the methods.
+  TECM, CatECM), ``relational`` (RECM, ECMdd, MECM, MultiviewECMdd), ``votes``
+  (EkNNclus), ``bootstrap`` (Bootclus): the methods.
 - ``consensus``: a committee of methods, and a network that learns its evidence.
 
 A room imports from ``_framework``, ``_inputs`` and lower layers; ``nnevclus`` also from
@@ -39,6 +39,7 @@ from credalis.cluster.bootstrap._bootclus import Bootclus as Bootclus
 from credalis.cluster.prototypes._egmm import EGMM as EGMM
 from credalis.cluster.prototypes._wmvec import WMVEC as WMVEC
 from credalis.cluster.prototypes._tecm import TECM as TECM
+from credalis.cluster.prototypes._catecm import CatECM as CatECM
 from credalis.cluster.consensus._consensus import Consensus as Consensus
 from credalis.cluster.prototypes._cecm import CECM as CECM
 

@@ -39,7 +39,7 @@ from credalis.cluster._inputs._views import (
     joined_again,
     view_columns,
 )
-from credalis.cluster.prototypes._clusterer import automatic_beta
+from credalis.cluster.prototypes._clusterer import exponent
 from credalis.cluster.prototypes._view_weights import (
     ViewCosts,
     ViewWeights,
@@ -420,7 +420,7 @@ default="auto"
             candidates = np.flatnonzero(scale.is_near)
             if self._is_by_k_means:
                 starts = self._starts(X, Z, roots, views, scale.centers, rng)
-            beta = automatic_beta(Z, scale) if isinstance(beta, str) else beta
+            beta = exponent(Z, scale, None) if isinstance(beta, str) else beta
             if isinstance(delta, str):
                 factor = noise_factor(is_about_novelty=self._is_about_novelty)
                 delta = factor * scale.distance
