@@ -32,7 +32,6 @@ lower = partition.lower_approximation("interval_dominance").reshape(60, 60, 3)
 upper = partition.upper_approximation("interval_dominance").reshape(60, 60, 3)
 between = upper.sum(axis=2) > 1
 found = (between & is_mixed).sum() / is_mixed.sum()
-right = (between & is_mixed).sum() / between.sum()
 
 # %%
 # The maps, and the pixels that are in more than one upper map.

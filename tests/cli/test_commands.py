@@ -79,7 +79,7 @@ class TestCompare:
     def test_a_large_table_gets_the_quick_methods(self, run, csv, monkeypatch):
         monkeypatch.setattr("credalis.cli._compare.MAX_ROWS_FOR_ALL", 10)
         result = run("compare", csv, "-c", "2", "--columns", "height,width")
-        names = "NNEVCLUS, ECM, CCM, BCM, EGMM, WMVEC, Consensus"
+        names = "NNEVCLUS, ECM, CCM, BCM, EGMM, Consensus"
         expected = f"60 rows: only {names} are run; name others with --methods"
         assert expected in result.err
 

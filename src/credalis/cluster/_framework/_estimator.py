@@ -156,6 +156,9 @@ class BaseCredalClusterer(
     # Whether numbers are categories to the method, which is then compared with others
     # only if it is named.
     _is_for_categories: ClassVar[bool] = False
+    # Whether it is for more than one table, such as views or a source, and on one table
+    # the same as another method, so that it is compared only if it is named.
+    _is_for_more_tables: ClassVar[bool] = False
     # Whether predictions rest on the masses of the training objects.
     _predicts_from_partition: ClassVar[bool] = False
     # Whether X may be a matrix of dissimilarities, a source, and a Dask collection.

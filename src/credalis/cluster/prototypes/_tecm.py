@@ -263,6 +263,7 @@ default="auto"
         "objects were compared with the centres of clusters, which other data helped "
         "to find"
     )
+    _is_for_more_tables = True
     _earlier_defaults: ClassVar = {}
     _earlier_numbers: ClassVar = {}
 

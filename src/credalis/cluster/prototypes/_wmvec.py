@@ -284,6 +284,7 @@ default="auto"
     _empty_sets = ("auto", "noise", "novelty")
     _outlier_advice = "increase delta"
     _is_for_many_rows = True
+    _is_for_more_tables = True
     _inits: ClassVar[tuple[str, ...]] = INITS
 
     _schema = BaseCredalClusterer._schema.extended(

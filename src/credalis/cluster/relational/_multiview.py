@@ -343,6 +343,7 @@ default="auto"
         "objects were compared in several views with objects that represent the "
         "clusters"
     )
+    _is_for_more_tables = True
     _variants: ClassVar = {"MECMdd-RWG": {}, "MECMdd-RWL": {"weights": "local"}}
 
     _schema = RelationalClusterer._schema.extended(
