@@ -92,6 +92,7 @@ ESTIMATORS = [
     EGMM(n_clusters=3, focal_sets="two-step", covariance_type="full", reg_covar=1e-3),
     EGMM(n_clusters=3, covariance_type="diag", init="k-means++", n_init=2),
     Consensus(),
+    Consensus(n_clusters=3, metric="gower"),
     Consensus(
         n_clusters=3,
         members=["full", "ward", "bpec"],
@@ -449,7 +450,11 @@ def test_bad_parameter_is_a_value_error_that_names_it(
 
 
 def squares(estimator):
-    return estimator.get_params().get("metric") not in ("manhattan", "cityblock")
+    return estimator.get_params().get("metric") not in (
+        "manhattan",
+        "cityblock",
+        "gower",
+    )
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])

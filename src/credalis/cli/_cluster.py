@@ -28,7 +28,6 @@ from credalis.cli._shared._methods import (
 from credalis.cli._shared._n_clusters import choose_n_clusters
 from credalis.cli._shared._names import (
     DEFAULT,
-    DEFAULT_OF_DISSIMILARITIES,
     DEFAULT_OF_MIXED,
 )
 from credalis.cli._shared._options import (
@@ -66,7 +65,7 @@ def run(context: click.Context, data: str, **options: Any) -> None:
     clear_level = options["clear_level"] or CLEAR_LEVEL
     is_open = options["method"] is None
     if is_open:
-        options["method"] = _default_method(options["precomputed"], console)
+        options["method"] = DEFAULT
     is_open = is_open and not any(options[name] for name in _FOR_THE_DEFAULT)
     _check_options(data, options)
     table_options = DataOptions.take(options)
@@ -103,8 +102,8 @@ def run(context: click.Context, data: str, **options: Any) -> None:
                     verbose=console.shows_progress,
                 )
                 console.note(
-                    f"- {DEFAULT_OF_MIXED} clusters them: it takes any dissimilarity, "
-                    f"which {DEFAULT} does not (-m names another method)"
+                    f"- {DEFAULT_OF_MIXED} clusters them, which has done best on such "
+                    "tables (-m names another method)"
                 )
             estimator.set_params(metric=table.metric)
         reasons, called = _fit(estimator, table, options, console)
@@ -154,16 +153,6 @@ def run(context: click.Context, data: str, **options: Any) -> None:
                 cluster_names=names,
             )
     _show(console, text, facts, options, time.perf_counter() - start)
-
-
-def _default_method(is_precomputed: bool, console: Console) -> str:
-    if not is_precomputed:
-        return DEFAULT
-    console.note(
-        f"--precomputed: {DEFAULT_OF_DISSIMILARITIES}, because the members of "
-        f"{DEFAULT} need attributes (-m names another method)"
-    )
-    return DEFAULT_OF_DISSIMILARITIES
 
 
 def _check_options(data: str, options: dict[str, Any]) -> None:
