@@ -243,7 +243,9 @@ def _compared(
             )
         check_squarable("the largest entry of X", float(matrix.max()))
         return Relation("precomputed"), matrix, None
-    geometry, transformer = attribute_geometry(X, estimator.metric, rng, information)
+    geometry, transformer = attribute_geometry(
+        X, estimator._own_metric, rng, information
+    )
     relation = None if geometry.is_euclidean else Relation(geometry.metric)
     return relation, geometry.values, transformer
 
@@ -265,7 +267,7 @@ def _chosen_number(
     members, has_gaps = _members(estimator), False
     if estimator._compares:
         # By the columns of the table: dissimilarities have neither BIC nor a test.
-        metric = estimator.metric
+        metric = estimator._own_metric
         members = MEMBERS
         if isinstance(metric, Gower):
             X, has_gaps = metric.without_gaps(X), bool(metric.categories)

@@ -234,7 +234,7 @@ def _geometry(
     if estimator._is_precomputed:
         matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
         return Geometry(matrix, "precomputed"), None
-    return attribute_geometry(X, estimator.metric, rng, information)
+    return attribute_geometry(X, estimator._own_metric, rng, information)
 
 
 def check_parameters(estimator: EVCLUS) -> None:
