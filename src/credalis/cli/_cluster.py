@@ -30,7 +30,6 @@ from credalis.cli._shared._methods import (
 from credalis.cli._shared._n_clusters import choose_n_clusters
 from credalis.cli._shared._names import (
     DEFAULT,
-    DEFAULT_OF_DISSIMILARITIES,
     DEFAULT_OF_MIXED,
     DEFAULT_WITH_WEIGHTS,
 )
@@ -107,8 +106,8 @@ def run(context: click.Context, data: str, **options: Any) -> None:
                     verbose=console.shows_progress,
                 )
                 console.note(
-                    f"- {DEFAULT_OF_MIXED} clusters them: it takes any dissimilarity, "
-                    f"which {DEFAULT} does not (-m names another method)"
+                    f"- {DEFAULT_OF_MIXED} clusters them, which has done best on such "
+                    "tables (-m names another method)"
                 )
             estimator.set_params(metric=table.metric)
         reasons, called = _fit(estimator, table, options, console)
@@ -166,19 +165,13 @@ def run(context: click.Context, data: str, **options: Any) -> None:
 
 
 def _default_method(options: dict[str, Any], console: Console) -> str:
-    if options["weights"]:
-        console.note(
-            f"--weights: {DEFAULT_WITH_WEIGHTS}, because {DEFAULT} takes no weights "
-            "(-m names another method)"
-        )
-        return DEFAULT_WITH_WEIGHTS
-    if not options["precomputed"]:
+    if not options["weights"]:
         return DEFAULT
     console.note(
-        f"--precomputed: {DEFAULT_OF_DISSIMILARITIES}, because the members of "
-        f"{DEFAULT} need attributes (-m names another method)"
+        f"--weights: {DEFAULT_WITH_WEIGHTS}, because {DEFAULT} takes no weights "
+        "(-m names another method)"
     )
-    return DEFAULT_OF_DISSIMILARITIES
+    return DEFAULT_WITH_WEIGHTS
 
 
 def _check_options(data: str, options: dict[str, Any]) -> None:

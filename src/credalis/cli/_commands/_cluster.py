@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from credalis._choices import CLEAR_LEVEL
-from credalis.cli._shared._names import DEFAULT, DEFAULT_OF_DISSIMILARITIES, METHODS
+from credalis.cli._shared._names import DEFAULT, DEFAULT_OF_MIXED, METHODS
 from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
@@ -88,7 +88,7 @@ _side_options = together(
     type=click.Choice(METHODS, case_sensitive=False),
     metavar="NAME",
     help=f"One of {', '.join(METHODS)}.  [default: {DEFAULT}, or "
-    f"{DEFAULT_OF_DISSIMILARITIES} with --precomputed]",
+    f"{DEFAULT_OF_MIXED} with categories or missing cells]",
 )
 @click.option(
     "--param",
