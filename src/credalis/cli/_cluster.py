@@ -179,8 +179,8 @@ def _check_options(data: str, options: dict[str, Any]) -> None:
     check_report(options["report"])
     if options["output"]:
         output_format(options["output"])
-    names = ("partial_labels", "must_link", "cannot_link")
-    files = (options["labels"], options["must_link"], options["cannot_link"])
+    names = ("partial_labels", "must_link", "cannot_link", "answers")
+    files = [options[name] for name in ("labels", *names[1:])]
     given = {
         name: path for name, path in zip(names, files, strict=True) if path is not None
     }
@@ -217,6 +217,7 @@ def _fit(
         labels=options["labels"],
         must_link=options["must_link"],
         cannot_link=options["cannot_link"],
+        answers=options["answers"],
         n_clusters=wanted if isinstance(wanted, int) else None,
     )
     reasons: dict[str, Any] = {}

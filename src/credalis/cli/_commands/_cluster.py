@@ -56,6 +56,12 @@ _side_options = together(
     click.option(
         "--cannot-link", type=PATH, help="Table of pairs of rows in different clusters."
     ),
+    click.option(
+        "--answers",
+        type=PATH,
+        help="Answers about pairs of rows, as credalis ask writes them, with what they "
+        "imply.",
+    ),
 )
 
 
