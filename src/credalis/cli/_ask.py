@@ -31,7 +31,7 @@ from credalis.cli._shared._console import Console, one_line
 from credalis.cli._shared._data import DataOptions
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import check_uses_pairs
-from credalis.cli._shared._models import as_tabular, load_model
+from credalis.cli._shared._models import open_model_and_table
 from credalis.cli._shared._outputs import check_outputs
 from credalis.cli._shared._rows import Rows
 from credalis.cli._shared._tally import Tally
@@ -144,15 +144,7 @@ def _read_objects(
     path: str, data: str, options: DataOptions, console: Console
 ) -> _Objects:
     """The model, and the table that it was fitted to."""
-    saved = load_model(path)
-    implied = saved.facts.get("id") if isinstance(saved, TabularModel) else None
-    table = options.open(data, [implied] if implied else [])
-    id_column = options.id_column
-    if id_column is not None:
-        table.check_columns([id_column])
-    elif implied in table.columns:
-        id_column = implied
-    model = as_tabular(saved, table)
+    model, table, id_column = open_model_and_table(path, data, options)
     check_uses_pairs(model.estimator)
     preparation = model.preparation
     preparation.check_table(table.name, table.columns)

@@ -15,7 +15,7 @@ from credalis.cli._shared._coverage import (
 )
 from credalis.cli._shared._data import DataOptions
 from credalis.cli._shared._interrupts import stop_if_asked
-from credalis.cli._shared._models import as_tabular, load_model
+from credalis.cli._shared._models import open_model_and_table
 from credalis.cli._shared._options import (
     checked_fields,
     is_csv_safe,
@@ -53,16 +53,7 @@ def run(model: str, data: str, **options: Any) -> None:
         check_outputs(source, {"--output": output})
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
-        saved = load_model(model)
-        # The identifiers of the fit, if the new table has them as well.
-        implied = saved.facts.get("id") if isinstance(saved, TabularModel) else None
-        table = table_options.open(data, [implied] if implied else [])
-        id_column = table_options.id_column
-        if id_column is not None:
-            table.check_columns([id_column])
-        elif implied in table.columns:
-            id_column = implied
-        scorer = as_tabular(saved, table)
+        scorer, table, id_column = open_model_and_table(model, data, table_options)
         level = options["clear_level"] or scorer.facts.get("clear_level", CLEAR_LEVEL)
         known = scorer.facts.get("coverage", {}).get("level")
         coverage = saved_coverage(scorer.estimator, options["coverage"] or known)

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from credalis.cli._shared._data import DataOptions
 from credalis.cluster import BaseCredalClusterer
 from credalis.io import load
 from credalis.tables import Table
 from credalis.tabular import Preparation, TabularModel
 
 
-def load_model(path: str) -> Any:
+def _load_model(path: str) -> Any:
     """What a file holds, if it can predict."""
     saved = load(path)
     if not isinstance(saved, (TabularModel, BaseCredalClusterer)):
@@ -21,11 +22,33 @@ def load_model(path: str) -> Any:
     return saved
 
 
-def as_tabular(saved: Any, table: Table) -> TabularModel:
+def open_model_and_table(
+    path: str, data: str, options: DataOptions
+) -> tuple[TabularModel, Table, str | None]:
+    """A model, a table for it, and the column of the table that identifies the rows.
+
+    That is the one of the options, else that of the fit if the table has it as well.
+    """
+    saved = _load_model(path)
+    implied = saved.facts.get("id") if isinstance(saved, TabularModel) else None
+    table = options.open(data, [implied] if implied else [])
+    id_column = options.id_column
+    if id_column is not None:
+        table.check_columns([id_column])
+    elif implied in table.columns:
+        id_column = implied
+    return _as_tabular(saved, table), table, id_column
+
+
+def _as_tabular(
+    saved: TabularModel | BaseCredalClusterer, table: Table
+) -> TabularModel:
     """The model itself, or an estimator that takes the columns as they are."""
-    if isinstance(saved, TabularModel):
-        return saved
-    estimator = saved
+    return saved if isinstance(saved, TabularModel) else _unscaled(saved, table)
+
+
+def _unscaled(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
+    """An estimator saved in Python, with a preparation that leaves columns alone."""
     names = getattr(estimator, "feature_names_in_", None)
     n_features = estimator.n_features_in_
     columns = tuple(table.columns if names is None else map(str, names))
