@@ -63,6 +63,7 @@ def run(model: str, data: str, **options: Any) -> None:
         try:
             session.ask(options["n_questions"])
         except KeyboardInterrupt:
+            sys.stderr.write("\n")
             session.note_answers()
             raise
         if not any(
