@@ -284,8 +284,29 @@ class TestModels:
             "cluster", table, "-c", "2", "--id", "id", *options, "--model", "m.credalis"
         )
         command = ("ask", "m.credalis", table, "-n", "1", "--save-model", "m.credalis")
-        assert run(*command, stdin=b"d\n").code == 0
+        result = run(*command, stdin=b"d\n")
+        assert result.code == 0
+        assert "the model was fitted with --labels, which its file" in result.err
         assert sorted(load("m.credalis").facts["cluster_names"]) == ["cat", "dog"]
+
+    def test_weights_of_the_fit_count_again(self, run, tmp_path):
+        lines = blurred().splitlines()
+        cells = [f"{line},{k % 3 + 1}" for k, line in enumerate(lines[1:])]
+        (tmp_path / "t.csv").write_text("\n".join([f"{lines[0]},n", *cells]) + "\n")
+        options = ("--id", "id", "--exclude", "colour", "--weights", "n")
+        run("cluster", "t.csv", *options, *OPTIONS, "--model", "m.credalis")
+        command = ("ask", "m.credalis", "t.csv", "--save-model", "b.credalis")
+        assert run(*command, "-n", "1", stdin=b"d\n").code == 0
+        files = ("--answers", "answers.csv", "--model", "c.credalis")
+        run("cluster", "t.csv", *options, *OPTIONS, *files)
+        found = [
+            load(path).predict_partition(table_of())
+            for path in ("b.credalis", "c.credalis")
+        ]
+        assert found[0] == found[1]
+        text = "\n".join(lines) + "\n"
+        (tmp_path / "t.csv").write_text(text)
+        assert "no column 'n'" in run(*command).error
 
     def test_dissimilarities(self, run, tmp_path):
         points = np.random.default_rng(0).normal(size=(20, 1))

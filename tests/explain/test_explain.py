@@ -13,7 +13,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import credalis
-from credalis import ECM, EVCLUS, NNEVCLUS, CredalPartition, FocalSets, explain
+from credalis import (
+    ECM,
+    EVCLUS,
+    NNEVCLUS,
+    CatECM,
+    CredalPartition,
+    FocalSets,
+    explain,
+)
 from credalis._explain import Explanations
 from credalis._explain._batches import RowExplainer, with_typical_cells
 from credalis._explain._cells import MODEL, NEIGHBORS, cells_of
@@ -203,6 +211,18 @@ class TestModels:
         assert found.basis == MODEL
         named = {r.feature for each in found for r in each.speaking(each.clusters[0])}
         assert "feature 2" in named
+
+    @pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")
+    def test_categories_are_told_by_their_words(self):
+        table = mixed_table()[["kind", "colour"]]
+        model = CatECM(2, random_state=0).fit(table)
+        cells = table.to_numpy(dtype=object)
+        unnamed = clone(model).fit(cells)
+        for made, X in ((model, table), (unnamed, cells)):
+            found = explain(made, X, [0, 5])
+            values = {r.value for each in found for r in each.reasons}
+            assert values <= {"a", "b", "red", "blue", "missing"}
+            assert "a" in values
 
     def test_a_frame_names_the_columns(self):
         pd = pytest.importorskip("pandas")

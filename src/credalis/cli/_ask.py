@@ -28,7 +28,7 @@ from credalis.cli._shared._answers import (
     write_answers,
 )
 from credalis.cli._shared._console import Console, one_line
-from credalis.cli._shared._data import DataOptions
+from credalis.cli._shared._data import DataOptions, weights_of
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import check_uses_pairs
 from credalis.cli._shared._models import open_model_and_table
@@ -102,6 +102,7 @@ class _Objects:
     keys: list[str]
     columns: list[Column]
     rows: Rows
+    weights: NDArray[np.float64] | None = None
 
     @cached_property
     def partition(self) -> CredalPartition:
@@ -149,8 +150,10 @@ def _read_objects(
     check_uses_pairs(model.estimator)
     preparation = model.preparation
     preparation.check_table(table.name, table.columns)
-    keys = [] if id_column is None else [id_column]
-    content = table.read(list(dict.fromkeys([*preparation.columns, *keys])))
+    counting = model.facts.get("weights")
+    others = [name for name in (id_column, counting) if name is not None]
+    table.check_columns(others)
+    content = table.read(list(dict.fromkeys([*preparation.columns, *others])))
     features = preparation.transform(content, name=table.name)
     if len(features.X) < 2:
         raise ValueError(
@@ -162,6 +165,14 @@ def _read_objects(
         console.warn(
             f"{table.name} has {n_rows} rows, but the model was fitted to {fitted_to}: "
             "the answers and the new fit are about the rows of this table"
+        )
+    given = model.facts.get("given") or []
+    known = [f"--{name}".replace("_", "-") for name in given]
+    if known:
+        console.warn(
+            f"the model was fitted with {', '.join(known)}, which its file does not "
+            "hold: the new fit knows the answers alone; credalis cluster --answers "
+            "takes all of them"
         )
     texts = [str(row) for row in range(n_rows)]
     if id_column is not None:
@@ -177,7 +188,17 @@ def _read_objects(
         [texts[row] for row in kept.tolist()],
         columns,
         Rows(table.name, texts, features.is_kept, id_column),
+        _weights(table.name, content, counting, kept),
     )
+
+
+def _weights(
+    name: str, content: Any, column: str | None, kept: NDArray[np.intp]
+) -> NDArray[np.float64] | None:
+    """How often the rows count, if the model was fitted with weights."""
+    if column is None:
+        return None
+    return weights_of(name, content.column(column), column)[kept]
 
 
 class _Session:
@@ -368,7 +389,8 @@ def _refit(session: _Session, save_model: str | None, console: Console) -> None:
         "answers imply included"
     )
     estimator = clone(objects.model.estimator)
-    estimator.fit(objects.X, must_link=must_link, cannot_link=cannot_link)
+    weights = {} if objects.weights is None else {"sample_weight": objects.weights}
+    estimator.fit(objects.X, must_link=must_link, cannot_link=cannot_link, **weights)
     stop_if_asked()
     level = objects.model.facts.get("clear_level", CLEAR_LEVEL)
     after = estimator.partition_
@@ -479,8 +501,9 @@ def _facts(
     """What the new model says about its fit; what no longer holds is left out."""
     partition = estimator.partition_
     facts = dict(objects.model.facts)
-    # The sets with a level were those of the old fit.
+    # The sets with a level were those of the old fit, which knew other things.
     facts.pop("coverage", None)
+    facts["given"] = ["answers"]
     names = facts.get("cluster_names")
     if names is not None:
         facts["cluster_names"] = [names[k] for k in matched]

@@ -62,6 +62,12 @@ _side_options = together(
         help="Answers about pairs of rows, as credalis ask writes them, with what they "
         "imply.",
     ),
+    click.option(
+        "--weights",
+        metavar="COLUMN",
+        help="Column that says how often each row counts: 2 for two equal rows, 0 for "
+        "one that only gets memberships. It is no attribute.",
+    ),
 )
 
 
