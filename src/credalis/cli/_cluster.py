@@ -51,6 +51,8 @@ from credalis.partition._presentation import set_sizes
 from credalis.tables import output_format
 from credalis.tabular import TabularModel
 
+# Options that name files of what is known about the rows.
+_FILES = ("labels", "must_link", "cannot_link", "answers")
 # What the method for rows with categories or gaps has no use for: with one of these,
 # the usual one is taken, on encoded columns.
 _FOR_THE_DEFAULT = ("parameters", "labels", "coverage", "precomputed")
@@ -141,6 +143,9 @@ def run(context: click.Context, data: str, **options: Any) -> None:
         if options["model"]:
             # What was guessed about the file may quote a line of it.
             about = {**facts, "decisions": table.columns.decisions}
+            # What a further fit has to be given as well.
+            about["weights"] = options["weights"]
+            about["given"] = [f for f in _FILES if options[f] is not None]
             preparation = table.prepared.preparation
             if not table_options.precomputed:
                 about = with_typical_cells(
@@ -181,10 +186,10 @@ def _check_options(data: str, options: dict[str, Any]) -> None:
     check_report(options["report"])
     if options["output"]:
         output_format(options["output"])
-    names = ("partial_labels", "must_link", "cannot_link")
-    files = (options["labels"], options["must_link"], options["cannot_link"])
     given = {
-        name: path for name, path in zip(names, files, strict=True) if path is not None
+        "partial_labels" if name == "labels" else name: options[name]
+        for name in _FILES
+        if options[name] is not None
     }
     check_side_information(options["method"], given)
     if options["weights"]:
@@ -221,6 +226,7 @@ def _fit(
         labels=options["labels"],
         must_link=options["must_link"],
         cannot_link=options["cannot_link"],
+        answers=options["answers"],
         n_clusters=wanted if isinstance(wanted, int) else None,
     )
     reasons: dict[str, Any] = {}

@@ -57,6 +57,12 @@ _side_options = together(
         "--cannot-link", type=PATH, help="Table of pairs of rows in different clusters."
     ),
     click.option(
+        "--answers",
+        type=PATH,
+        help="Answers about pairs of rows, as credalis ask writes them, with what they "
+        "imply.",
+    ),
+    click.option(
         "--weights",
         metavar="COLUMN",
         help="Column that says how often each row counts: 2 for two equal rows, 0 for "
