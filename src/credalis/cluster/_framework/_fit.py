@@ -32,7 +32,7 @@ from credalis.cluster._framework._soundness import (
     warn_of_outliers,
 )
 from credalis.cluster._inputs._side_information import KnownRows
-from credalis.partition import uncopied_partition
+from credalis.partition import index_of, uncopied_partition
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ def _fit(
         _store_blocks(estimator, outcome, source)
         _warn(estimator, outcome, **given)
         return
+    index = index_of(X)
     X = estimator._validate(X)
     estimator._check_parameters()
     is_informed = any(value is not None for value in given.values())
@@ -172,7 +173,7 @@ def _fit(
         past_stopping()
         _store_blocks(estimator, outcome, rows)
         with one_thread():
-            _store_masses(estimator, X, estimator._predict_masses(X))
+            _store_masses(estimator, X, estimator._predict_masses(X), index)
     else:
         estimator._check_enough_objects(X)
         rng = check_random_state(estimator.random_state)
@@ -183,7 +184,8 @@ def _fit(
             past_stopping()
             _store(estimator, outcome, about_features(estimator))
             store_reference(estimator, X, _child(rng))
-            _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
+            masses = estimator._fitted_masses(X, outcome.solution)
+            _store_masses(estimator, X, masses, index)
         estimator._remembered = RememberedRows.of(X)
     _warn(estimator, outcome, X, **given)
 
@@ -298,12 +300,13 @@ def _store_masses(
     estimator: BaseCredalClusterer,
     X: NDArray[np.float64],
     masses: NDArray[np.float64],
+    index: Any,
 ) -> None:
     """Store the partition; its masses differ from those that were trained by ∅."""
     if estimator._reports_novelty and estimator._keeps_training_masses:
         estimator.training_masses_ = masses.copy()
     reported = estimator._reported(masses, X)
-    estimator.partition_ = uncopied_partition(reported, estimator.focal_sets_)
+    estimator.partition_ = uncopied_partition(reported, estimator.focal_sets_, index)
     estimator.labels_ = estimator.partition_.labels.copy()
 
 
