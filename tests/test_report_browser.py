@@ -85,8 +85,8 @@ def phone(browser, address):
 def test_charts_are_drawn_without_complaint_or_request(desktop, address):
     page = desktop.page
     charts = page.locator(".chart")
-    assert charts.count() == 5
-    assert page.locator(".chart .main-svg").count() >= 5
+    assert charts.count() == 11
+    assert page.locator(".chart .main-svg").count() >= 11
     assert page.locator("#picture .scatterlayer .points path").count() >= 120
     assert desktop.complaints == []
     assert desktop.requests == [address]

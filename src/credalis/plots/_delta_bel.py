@@ -40,8 +40,9 @@ class DeltaBelDisplay:
     Centres of clusters lie in the upper right: many objects are near them (Bel), and no
     better candidate is (δ). Objects of low Bel and large δ are outliers. The chosen
     centres have the colours and markers of their clusters; beside each of up to ten
-    stand the cluster and the row number or the name, beside each of up to twenty the cluster.
-    Dashed lines are the thresholds that separate the centres from the other objects.
+    stand the cluster and the row number or the name, beside each of up to twenty the
+    cluster. Dashed lines are the thresholds that separate the centres from the other
+    objects.
 
     Use `from_delta_bel` or `from_data` to make a display.
 
