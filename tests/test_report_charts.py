@@ -112,7 +112,6 @@ class TestPipeline:
         ).fit(frame)
         page = reported(model, frame)
         assert "made by StandardScaler and PCA from 4 columns" in page.words
-        start = page.words.index("from credalis import ECM, report")
         start = page.words.index("from sklearn.decomposition import PCA")
         code = page.words[start : page.words.index("X must be what")].strip()
         code = "\n".join(line for line in code.split("\n") if "report(" not in line)
