@@ -240,7 +240,9 @@ def _cells(subject: Subject, feature: Feature, clusters: NDArray[np.intp]) -> An
         for row, k in enumerate(clusters.tolist())
     ]
     names = distinct([plain(word, 12) for word in words])
-    is_tilted = max(map(len, names)) * len(names) > _MAX_LETTERS
+    longest = max(map(len, names))
+    is_upright = longest * len(names) > _MAX_LETTERS
+    below = 12 + 7 * longest if is_upright else 26
     return go.Figure(
         data=go.Heatmap(
             x=names,
@@ -259,14 +261,14 @@ def _cells(subject: Subject, feature: Feature, clusters: NDArray[np.intp]) -> An
             ygap=2,
         ),
         layout=layout(
-            _height(len(clusters), 68 if is_tilted else 34),
-            margin={"l": 30, "r": 8, "t": 2, "b": 60 if is_tilted else 26},
+            _height(len(clusters), below + 8),
+            margin={"l": 30, "r": 8, "t": 2, "b": below},
             xaxis=axis(
                 "",
                 type="category",
                 showgrid=False,
                 tickfont={"size": 11},
-                tickangle=-35 if is_tilted else 0,
+                tickangle=-90 if is_upright else 0,
                 fixedrange=True,
             ),
             yaxis=axis(
