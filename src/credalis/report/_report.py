@@ -37,6 +37,7 @@ from credalis.report._content.summary import (
     specialist_rows,
 )
 from credalis.report._content.text import plain
+from credalis.report._content.why import why
 
 _MAX_NOTE_LENGTH = 1000
 _MAX_TITLE_LENGTH = 120
@@ -167,7 +168,13 @@ def _page(
     typical = typical_objects(subject)
     between = objects_between(subject)
     outliers = outlying_objects(subject, profiles)
-    named = [*np.concatenate(typical), *between.named, *outliers.named]
+    reasons = why(subject, [*between.objects, *outliers.objects])
+    named = [
+        *np.concatenate(typical),
+        *between.named,
+        *outliers.named,
+        *reasons.named,
+    ]
     cards = cards_of(subject, profiles, typical)
     diagrams = {
         "δ–Bel graph": peaks_chart(subject),
@@ -198,6 +205,7 @@ def _page(
         n_empty_clusters=partition.n_clusters - len(cards),
         panels=panels_of(subject, profiles),
         profile_chart=profile_chart(subject, profiles),
+        why=reasons,
         between=between,
         outliers=outliers,
         mass_chart=mass_chart(subject),

@@ -75,8 +75,11 @@
     Plotly.react(div, data, { ...layout, ...more }, div.closest(".panel") ? small : config);
     if (div.id === "picture") showView();
   };
+  // Paper cannot be opened: the rules are shown on it.
+  const folded = [...document.querySelectorAll(".rules:not([open])")];
   window.addEventListener("beforeprint", () => {
     isPrinting = true;
+    for (const each of folded) each.open = true;
     for (const div of drawn) {
       const size = onPaper(div);
       if (size.height) div.style.height = `${size.height}px`;
@@ -85,6 +88,7 @@
   });
   window.addEventListener("afterprint", () => {
     isPrinting = false;
+    for (const each of folded) each.open = false;
     for (const div of drawn) {
       div.style.height = `${json(div.dataset.figure).layout.height}px`;
       redraw(div, { autosize: true });

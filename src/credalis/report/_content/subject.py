@@ -52,6 +52,8 @@ class Subject:
         Names of the clusters, if they have some.
     steps : list
         Transformers of a pipeline that made X of the table, in their order.
+    pipeline : tuple of a Pipeline and what it was fitted to, or None
+        If the result was one, and nothing else is the table.
     """
 
     partition: CredalPartition
@@ -67,6 +69,7 @@ class Subject:
     described: list[Column] = field(default_factory=list)
     cluster_names: list[str] | None = None
     steps: list[Any] = field(default_factory=list)
+    pipeline: tuple[Any, Any] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -131,8 +134,10 @@ def subject_of(
 ) -> Subject:
     """The arguments of `report`, checked."""
     steps: list[Any] = []
-    made_names = None
+    made_names = pipeline = None
     if isinstance(result, Pipeline):
+        if data is None or hasattr(X, "columns"):
+            pipeline = (result, X)
         data = X if data is None else data
         X, made_names, steps = _unpacked(result, X)
         result = result[-1]
@@ -178,6 +183,7 @@ def subject_of(
         described=[column for column in columns if column.name in aside],
         cluster_names=_checked_cluster_names(cluster_names, partition.n_clusters),
         steps=steps,
+        pipeline=pipeline,
     )
 
 
