@@ -281,6 +281,16 @@ def test_data_frames_keep_their_names(estimator, X, frame):
     np.testing.assert_array_equal(named.predict(table), estimator.fit(X).predict(X))
 
 
+def test_tables_of_a_result_have_the_index_of_the_frame(estimator, X):
+    index = pd.Index([f"row {i}" for i in range(len(X))], name="key")
+    table = pd.DataFrame(X, index=index)
+    table.columns = [f"x{j}" for j in range(X.shape[1])]
+    estimator.fit(table)
+    assert estimator.partition_.to_pandas().index.equals(index)
+    predicted = estimator.predict_partition(table.iloc[3:7]).to_pandas()
+    assert predicted.index.tolist() == index[3:7].tolist()
+
+
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_transform_returns_frames_named_after_the_focal_sets(estimator, X, output):
     frame = estimator.set_output(transform=output).fit_transform(X)

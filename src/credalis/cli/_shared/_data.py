@@ -179,8 +179,8 @@ def _ranked(ranks: NDArray[np.float64], order: Sequence[str]) -> NDArray[np.obje
 
 
 def _texts(values: Any, kept: NDArray[np.bool_]) -> NDArray[np.object_]:
-    texts = np.array(as_text(values), dtype=object)[kept]
-    return np.array(["" if text is None else text for text in texts], dtype=object)
+    """Words of the rows that were kept, None where there is nothing."""
+    return np.array(as_text(values), dtype=object)[kept]
 
 
 def load_data(

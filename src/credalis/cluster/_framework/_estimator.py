@@ -58,7 +58,7 @@ from credalis.cluster._framework._schema import ESTIMATOR
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster._inputs._side_information import placed
-from credalis.partition import CredalPartition, uncopied_partition
+from credalis.partition import CredalPartition, index_of, uncopied_partition
 from credalis.sources import Source, lazily
 
 if TYPE_CHECKING:
@@ -238,9 +238,10 @@ class BaseCredalClusterer(
         CredalPartition
         """
         check_is_fitted(self)
+        index = index_of(X)
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
-            return uncopied_partition(self._reported_masses(X), self.focal_sets_)
+            return uncopied_partition(self._reported_masses(X), self.focal_sets_, index)
 
     def outlier_p_values(self, X: ArrayLike) -> NDArray[np.float64]:
         """How probable it is that an ordinary object is as strange, for each row of X.

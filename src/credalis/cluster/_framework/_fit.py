@@ -38,7 +38,7 @@ from credalis.cluster._framework._soundness import (
     warn_of_outliers,
 )
 from credalis.cluster._inputs._side_information import KnownRows, among_rows
-from credalis.partition import uncopied_partition
+from credalis.partition import index_of, uncopied_partition
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
 if TYPE_CHECKING:
@@ -167,6 +167,7 @@ def _fit(
         _store_blocks(estimator, outcome, source, _about_features(source))
         _warn(estimator, outcome, **given)
         return
+    index = index_of(X)
     X = estimator._validate(X)
     estimator._check_parameters()
     weights = check_sample_weight(sample_weight, len(X))
@@ -184,6 +185,11 @@ def _fit(
         outcome = _solve_at_once(estimator, X, given)
     else:
         outcome = _solve_weighted(estimator, X, weights, given)
+    if index is not None:
+        found = estimator.partition_
+        estimator.partition_ = uncopied_partition(
+            found.masses, found.focal_sets, index
+        )
     heavy = None if weights is None else np.flatnonzero(weights)
     _warn(estimator, outcome, X, heavy, **given)
 
