@@ -23,6 +23,7 @@ from credalis import (
     TECM,
     WMVEC,
     Bootclus,
+    Consensus,
     ECMdd,
     EkNNclus,
     FocalSets,
@@ -157,6 +158,8 @@ MODELS = {
     "ECM, PCA": (ECM(3, metric=PCA(1)), X),
     "ECMdd, weighted": (ECMdd(3, prototypes="weighted"), X),
     "ECMdd, matrix": (ECMdd(3, metric="precomputed"), D),
+    "Consensus, matrix": (Consensus(3, metric="precomputed"), D),
+    "Consensus, PCA": (Consensus(3, metric=PCA(1)), X),
     "EkNNclus, matrix": (EkNNclus(metric="precomputed"), D),
     "MultiviewECMdd, local": (
         MultiviewECMdd(3, views=[[0], [1]], weights="local"),
