@@ -93,7 +93,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         if is_debugging():
             traceback.print_exc()
         else:
-            _show(_message_of(error))
+            _show(message_of(error))
         return 1
 
 
@@ -116,7 +116,7 @@ def _command_of(error: click.UsageError) -> str:
     return error.ctx.command_path if error.ctx else "credalis"
 
 
-def _message_of(error: Exception) -> str:
+def message_of(error: Exception) -> str:
     """One line about an error."""
     if isinstance(error, MemoryError):
         return (
