@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from credalis import __version__
+from credalis.cli._commands._app import app
 from credalis.cli._commands._cluster import cluster
 from credalis.cli._commands._compare import compare
 from credalis.cli._commands._completion import completion
@@ -46,6 +47,7 @@ def credalis() -> None:
 
 for _command in (
     demo,
+    app,
     cluster,
     predict,
     peaks,

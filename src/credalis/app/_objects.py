@@ -1,0 +1,184 @@
+"""Single objects of a result: why one is where it is, and which pairs to ask about."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from credalis import load
+from credalis.app._begin import Beginnings, options_of, parsed
+from credalis.app._results import subject_for
+from credalis.app._settings import MODEL
+from credalis.cli._cluster import Clustering
+from credalis.constraints import suggest_pairs
+from credalis.partition import CLEAR_LEVEL, CredalPartition
+from credalis.report._content.columns import Column
+from credalis.report._content.objects import reason
+from credalis.report._content.profiles import Profiles, profiles_of
+
+COMMAND, PARTITION = "command.json", "partition.credalis"
+
+_N_MASSES = 12
+_N_NEAR = 3
+_N_REASONS = 4
+# Cells that differ by more of a standard deviation are pointed out.
+_NOTABLE = 1.0
+
+
+class Shown:
+    """A result that was written to a folder, read again.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the fit has written it.
+    beginnings : Beginnings
+        Reads the table.
+    """
+
+    def __init__(self, folder: Path, beginnings: Beginnings) -> None:
+        words = json.loads((folder / COMMAND).read_text(encoding="utf-8"))
+        os.chdir(folder)
+        beginning, _ = beginnings.read(words)
+        _, options = options_of(parsed(words))
+        model = load(folder / MODEL)
+        partition = load(folder / PARTITION)
+        if not isinstance(partition, CredalPartition):
+            raise ValueError(f"{PARTITION} must hold a CredalPartition")
+        model.estimator.partition_ = partition
+        model.estimator.labels_ = partition.labels.copy()
+        self.found = Clustering(
+            beginning.table,
+            model.estimator,
+            beginning.method,
+            partition,
+            model.facts,
+            model.facts.get("cluster_names"),
+            options["clear_level"] or CLEAR_LEVEL,
+            None,
+        )
+        self.subject = subject_for(self.found)
+        self.profiles = profiles_of(self.subject)
+        self.rows = np.flatnonzero(beginning.table.prepared.is_kept)
+        self.seed = options["seed"]
+
+    def object(self, i: int) -> dict[str, Any]:
+        """All that is known about an object."""
+        subject, partition = self.subject, self.found.partition
+        if not 0 <= i < subject.n_samples:
+            raise ValueError(f"there are objects 0 to {subject.n_samples - 1}, got {i}")
+        masses, sets = partition.masses[i], list(partition.focal_sets)
+        names = partition.focal_sets.names
+        order = np.argsort(-masses, kind="stable")[:_N_MASSES]
+        near = np.argsort(-partition.plausibility[i], kind="stable")[:_N_NEAR]
+        return {
+            "object": i,
+            "row": int(self.rows[i]),
+            "name": subject.title(i),
+            "why": reason(subject, i, self.profiles),
+            "doubt": float(partition.doubt[i]),
+            "masses": [
+                {
+                    "set": names[j],
+                    "clusters": list(sets[j]),
+                    "mass": float(masses[j]),
+                }
+                for j in order
+                if masses[j] >= 0.005
+            ],
+            "near": [self._near(i, int(k), [int(r) for r in near]) for k in near],
+            "cells": [
+                {"column": column.name, "value": column.cell(i)}
+                for column in [*subject.columns, *subject.described]
+            ],
+        }
+
+    def _near(self, i: int, k: int, near: list[int]) -> dict[str, Any]:
+        """How plausible a cluster is for an object, and what speaks for it."""
+        rivals = [r for r in near if r != k]
+        return {
+            "cluster": k,
+            "plausibility": float(self.found.partition.plausibility[i, k]),
+            "for": _reasons(self.profiles, i, k, rivals[0]) if rivals else [],
+        }
+
+    def questions(
+        self, n_pairs: int, answers: Sequence[dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Pairs that a person should be asked about next, side by side."""
+        place = {int(row): i for i, row in enumerate(self.rows)}
+        asked: dict[str, list[tuple[int, int]]] = {
+            "same": [],
+            "different": [],
+            "unknown": [],
+        }
+        for answer in answers:
+            if answer["kind"] == "pair" and {answer["a"], answer["b"]} <= place.keys():
+                pair = (place[answer["a"]], place[answer["b"]])
+                asked[answer["answer"]].append(pair)
+        unknown = {frozenset(pair) for pair in asked["unknown"]}
+        pairs = suggest_pairs(
+            self.found.partition,
+            n_pairs + len(unknown),
+            must_link=asked["same"] or None,
+            cannot_link=asked["different"] or None,
+            random_state=self.seed,
+        )
+        left = [pair for pair in pairs.tolist() if frozenset(pair) not in unknown]
+        return {"pairs": [self._question(i, j) for i, j in left[:n_pairs]]}
+
+    def _question(self, i: int, j: int) -> dict[str, Any]:
+        subject = self.subject
+        masses = self.found.partition.pairwise_masses([i], [j])[0, 0]
+        _, same, different, either = masses.tolist()
+        cells = [
+            _compared(column, i, j) for column in [*subject.columns, *subject.described]
+        ]
+        return {
+            "a": {"object": i, "row": int(self.rows[i]), "name": subject.title(i)},
+            "b": {"object": j, "row": int(self.rows[j]), "name": subject.title(j)},
+            "same": same + either / 2,
+            "different": different + either / 2,
+            "cells": cells,
+        }
+
+
+def _compared(column: Column, i: int, j: int) -> dict[str, Any]:
+    """Two cells, and whether a reader should look at the difference."""
+    a, b = column.cell(i), column.cell(j)
+    if not column.is_numeric:
+        differs = a != b
+    else:
+        spread = np.nanstd(column.values) if column.is_varying else 0.0
+        gap = abs(float(column.values[i]) - float(column.values[j]))
+        differs = bool(spread > 0 and gap > _NOTABLE * spread)
+    return {"column": column.name, "a": a, "b": b, "differs": differs}
+
+
+def _reasons(profiles: Profiles, i: int, k: int, rival: int) -> list[dict[str, Any]]:
+    """Columns in which an object is nearer to the mean of one cluster than another's.
+
+    By how much, in squared standard deviations.
+    """
+    if not profiles.columns:
+        return []
+    values = np.array([column.values[i] for column in profiles.columns])
+    spread = np.where(profiles.spread > 0, profiles.spread, np.inf)
+    own = ((values - profiles.means[k]) / spread) ** 2
+    other = ((values - profiles.means[rival]) / spread) ** 2
+    gains = np.nan_to_num(other - own)
+    return [
+        {
+            "column": profiles.columns[j].name,
+            "value": profiles.columns[j].cell(i),
+            "mean": profiles.mean(k, j),
+            "rival_mean": profiles.mean(rival, j),
+            "rival": rival,
+            "gain": float(gains[j]),
+        }
+        for j in np.argsort(-gains, kind="stable")[:_N_REASONS]
+        if gains[j] > 0.05
+    ]
