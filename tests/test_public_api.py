@@ -53,7 +53,9 @@ OPTIONAL = {
     "plotly",
     "polars",
     "pyarrow",
+    "starlette",
     "torch",
+    "uvicorn",
 }
 SUBPACKAGES = [
     "belief",

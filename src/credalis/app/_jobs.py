@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from credalis import FitControl, FitEvent
+from credalis._control import FitControl, FitEvent
 from credalis.app._begin import Beginnings, Ear, options_of, parsed
 from credalis.app._code import python_code
 from credalis.app._demo import NAME, ROLES, write_demo

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from credalis import load
 from credalis.app._begin import Beginnings, options_of, parsed
 from credalis.app._results import subject_for
 from credalis.app._settings import MODEL
 from credalis.cli._cluster import Clustering
 from credalis.constraints import suggest_pairs
+from credalis.io import load
 from credalis.partition import CLEAR_LEVEL, CredalPartition
 from credalis.report._content.columns import Column
 from credalis.report._content.objects import reason

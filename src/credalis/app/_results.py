@@ -156,7 +156,8 @@ def _listed(
     subject: Subject, found: ObjectList, profiles: Profiles | None
 ) -> dict[str, Any]:
     return {
-        "text": found.text,
+        # The page sorts in one way.
+        "text": found.text.replace("; click a heading to sort", ""),
         "objects": [
             {
                 "object": i,

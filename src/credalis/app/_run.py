@@ -59,6 +59,8 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise OSError(f"port {port} is taken: choose another with --port") from error
+    # Whoever is quicker than the server waits for it.
+    listener.listen(128)
     return listener
 
 

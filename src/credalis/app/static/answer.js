@@ -54,7 +54,8 @@ export function create(app) {
         h("button", { type: "button", id: "same", onclick: () => say("same") }, "Same cluster"),
         h("button", { type: "button", id: "different", onclick: () => say("different") }, "Different clusters"),
         h("button", { type: "button", id: "unknown", onclick: () => say("unknown") }, "Cannot tell")),
-      h("p", { class: "note" }, `So far: same ${Math.round(100 * pair.same)} %, different ${Math.round(100 * pair.different)} %. Columns in which they differ much are marked.`));
+      h("p", { class: "note" }, `So far: same ${Math.round(100 * pair.same)} %, different ${Math.round(100 * pair.different)} %. Columns in which they differ much are marked.`,
+        Math.max(pair.same, pair.different) > 0.9 && " An example of each cluster is compared with the others first: what you say later then counts for more."));
   }
 
   function groups() {

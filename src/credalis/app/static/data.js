@@ -121,7 +121,7 @@ function show(app, place, state, preview) {
     preview.problem && problem(preview.problem),
     preview.warnings.length > 0 && h("ul", { class: "warnings" }, preview.warnings.map((text) => h("li", {}, text))),
     h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Columns" },
-      h("table", {},
+      h("table", { class: "columns" },
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "column"), h("th", { scope: "col", class: "text" }, "holds"), h("th", { scope: "col" }, "missing"), h("th", { scope: "col", class: "text" }, "is for"), h("th", { scope: "col", class: "text" }, "looks like"))),
         h("tbody", {}, rows))),
     preview.decisions.length > 0 && h("details", { id: "decisions", open: openDetails.has("decisions") || !place.querySelector("#decisions") },

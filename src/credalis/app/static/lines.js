@@ -43,7 +43,7 @@ export function bars(numbers, heights, best, label) {
   numbers.forEach((number, i) => {
     const height = Math.max(1, (84 * Math.max(known[i], 0)) / most);
     chart.append(
-      svg("rect", { x: 5 + i * step + step * 0.15, y: 98 - height, width: step * 0.7, height, rx: 2, class: number === best ? "bar best" : "bar" }),
+      svg("rect", { x: 5 + i * step + step * 0.15, y: 98 - height, width: step * 0.7, height, rx: 2, class: number === best ? "column best" : "column" }),
       svg("text", { x: 5 + (i + 0.5) * step, y: 114, class: number === best ? "tick middle strong" : "tick middle" }, String(number)),
       svg("text", { x: 5 + (i + 0.5) * step, y: 94 - height, class: "tick middle small" }, known[i].toFixed(2)),
     );

@@ -30,6 +30,17 @@ const STEPS = [
 const status = document.getElementById("status");
 const toast = document.getElementById("toast");
 
+const isDark = window.matchMedia("(prefers-color-scheme: dark)");
+
+/** A colour that can be seen on the paper there is. @param {string} color */
+function seen(color) {
+  if (!isDark.matches) return color;
+  const channels = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+  const light = (0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]) / 255;
+  const share = light < 0.38 ? 0.35 : 0;
+  return `#${channels.map((each) => Math.round(each + (255 - each) * share).toString(16).padStart(2, "0")).join("")}`;
+}
+
 /** What steps share. */
 const app = {
   state: /** @type {any} */ (null),
@@ -92,7 +103,7 @@ const app = {
     const sets = found.has_sets ? await api.array(`${base}sets.bin`, Uint32Array) : null;
     const axes = new Map();
     app.result = {
-      number, ...found, names, arrays: { rows, labels, second, kinds, doubt, sets },
+      number, ...found, colors: found.colors.map(seen), clusters: found.clusters.map((each) => ({ ...each, color: seen(each.color) })), names, arrays: { rows, labels, second, kinds, doubt, sets },
       /** @param {number} j */
       async axis(j) {
         if (!axes.has(j)) axes.set(j, await api.array(`${base}axis-${j}.bin`, Float32Array));
@@ -165,6 +176,12 @@ function takeJob(job) {
   app.state.job = job;
   for (const { step } of steps) step.tick?.(app.state);
 }
+
+isDark.addEventListener("change", () => {
+  const number = app.result?.number;
+  app.result = null;
+  if (number !== undefined) app.attempt(() => app.open(number));
+});
 
 let timer = 0;
 api.listen({

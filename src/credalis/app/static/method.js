@@ -27,10 +27,10 @@ export function create(app) {
       ? "Your table has categories or missing cells, so rows are compared column by column, and a method is taken that needs no more than such dissimilarities."
       : "";
     fill(content,
-      h("p", { class: "lead" }, settings.method === null ? `${used.name} will do it: ${used.words}.` : `${used.name}: ${used.words}.`),
+      h("p", { class: "lead" }, `${used.name}. `, h("span", { class: "plainly" }, used.title)),
       h("p", { class: "note" }, settings.method === null && used.name === "Consensus"
         ? "Several different methods cluster the rows. Where they agree you get a clear answer, where they do not you are told so."
-        : why || used.title),
+        : why || `In a report it says: ${used.words}.`),
       h("details", { id: "advanced", open: isOpen },
         h("summary", {}, "Advanced: another method, its parameters, the seed"),
         h("div", { class: "fields" },
