@@ -128,7 +128,7 @@ class Jobs:
             found.partition.save(place / PARTITION)
             write_outputs(found, context, data, {**options, "report": None})
             write_result(place, found, None if before is None else Path(before))
-            notes = {
+            notes: dict[str, Any] = {
                 "command": shown_command(words),
                 "method": found.method,
                 "n_clusters": found.partition.n_clusters,

@@ -544,7 +544,7 @@ class Page:
         try:
             await asyncio.to_thread(unzipped, place, fresh)
             # A folder of its own first: what is no work must not replace one.
-            trial = Session(_Unpacked(fresh))  # type: ignore[arg-type]
+            trial = Session(_Unpacked(fresh))
             trial.reopen()
             if trial.table is None:
                 raise ValueError("the work has no table")

@@ -12,7 +12,7 @@ export async function take(app, file) {
   app.say(`Reading ${file.name}`);
   document.getElementById("data").classList.add("busy");
   await app.attempt(async () => {
-    if (file.size > app.state.max_upload) {
+    if (file.size > (app.state?.max_upload ?? Infinity)) {
       throw new api.Problem(`${file.name} is larger than ${Math.round(app.state.max_upload / 2 ** 20)} MB, which is the most the page takes: use credalis cluster, which has no limit, or a sample of the rows.`);
     }
     if (file.name.endsWith(".credalis-work")) await api.put("/api/work", file);

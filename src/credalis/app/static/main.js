@@ -165,6 +165,7 @@ async function take(state) {
   const isOther = before?.table && state.table && before.table.name !== state.table.name;
   if (isGone || isOther || newest === undefined) app.result = null;
   update();
+  document.documentElement.dataset.ready = "";
   if (newest !== undefined && (wasNewest || isGone) && app.result?.number !== newest) {
     await app.attempt(() => app.open(newest));
     if (before && newest !== undefined) app.say("The result is there.");
@@ -190,8 +191,8 @@ api.listen({
   lost(isLost) {
     // The server may be starting again: complain when it stays away.
     clearTimeout(timer);
-    document.body.classList.toggle("lost", false);
     if (isLost) timer = window.setTimeout(() => document.body.classList.add("lost"), 1500);
+    else document.body.classList.remove("lost");
   },
 });
 
@@ -206,5 +207,3 @@ fill(document.getElementById("footer"),
   h("p", { class: "gone", role: "status" }, "The server does not answer. If you have ended it, start credalis app again: your work is kept."),
   h("p", {}, "credalis · served by this machine · ",
     h("button", { type: "button", class: "plain", onclick: () => data.forget(app) }, "forget this table and everything about it")));
-
-document.documentElement.dataset.ready = "";
