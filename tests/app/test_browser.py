@@ -115,7 +115,7 @@ def test_the_whole_journey(tab, table, served):
     page.locator("#result .card .find").first.click()
     page.wait_for_selector(".masses")
     assert "plausibility" in page.locator(".detail").text_content()
-    canvas = page.locator(".map canvas").nth(1)
+    canvas = page.locator(".map canvas[tabindex]")
     canvas.focus()
     page.keyboard.press("ArrowRight")
     assert page.locator(".map .tip").is_visible()

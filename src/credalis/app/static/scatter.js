@@ -90,14 +90,16 @@ export class Scatter {
     this.isLasso = false;
     /** @type {Cloud | null} */
     this.cloud = null;
-    /** @type {Set<number>} */
-    this.chosen = new Set();
+    /** @type {number[]} */
+    this.chosen = [];
     this.current = -1;
     this.view = { scale: 1, x: 0, y: 0 };
+    // What changes seldom, what changes with a choice, and what follows the mouse.
     this.base = h("canvas", { "aria-hidden": "true" });
+    this.middle = h("canvas", { "aria-hidden": "true" });
     this.over = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "map of points", "aria-label": label });
     this.tip = h("div", { class: "tip", hidden: true });
-    this.box = h("div", { class: "canvas", style: height ? { height } : {} }, this.base, this.over, this.tip);
+    this.box = h("div", { class: "canvas", style: height ? { height } : {} }, this.base, this.middle, this.over, this.tip);
     const tool = (text, name, action, pressed) =>
       h("button", { type: "button", class: "tool", title: name, "aria-label": name, "aria-pressed": pressed, onclick: action }, text);
     this.lassoButton = lasso ? tool("Lasso", "Draw a line around points to choose them", () => this.setLasso(!this.isLasso), "false") : null;
@@ -121,10 +123,11 @@ export class Scatter {
     this.draw();
   }
 
-  /** @param {Iterable<number>} points */
+  /** Let points stand out. @param {number[]} points */
   choose(points) {
-    this.chosen = new Set(points);
-    this.drawOver();
+    if (points === this.chosen || (!points.length && !this.chosen.length)) return;
+    this.chosen = points;
+    this.drawChosen();
   }
 
   setLasso(on) {
@@ -218,7 +221,29 @@ export class Scatter {
     this.drawPoints(context, at, ink);
     this.drawMarks(context, at, style);
     context.restore();
+    this.drawChosen();
     this.drawOver();
+  }
+
+  drawChosen() {
+    if (!this.cloud || !this.box.clientWidth) return;
+    const context = this.prepare(this.middle);
+    if (!this.chosen.length) return;
+    const { px, py } = this.pixels();
+    const { x, y } = this.cloud;
+    const ink = getComputedStyle(this.box).getPropertyValue("--ink").trim();
+    if (this.chosen.length > MANY) {
+      context.fillStyle = ink;
+      context.globalAlpha = 0.55;
+      for (const i of this.chosen) context.fillRect(px(x[i]) - 1, py(y[i]) - 1, 2, 2);
+      context.globalAlpha = 1;
+      return;
+    }
+    context.strokeStyle = ink;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    for (const i of this.chosen) context.rect(px(x[i]) - 5, py(y[i]) - 5, 10, 10);
+    context.stroke();
   }
 
   drawAxes(context, at, style) {
@@ -364,14 +389,6 @@ export class Scatter {
     const at = this.pixels();
     const style = getComputedStyle(this.box);
     const ink = style.getPropertyValue("--ink").trim();
-    context.strokeStyle = ink;
-    context.lineWidth = 1.5;
-    if (this.chosen.size) {
-      const side = this.chosen.size > 5000 ? 2 : 5;
-      context.beginPath();
-      for (const i of this.chosen) context.rect(at.px(this.cloud.x[i]) - side, at.py(this.cloud.y[i]) - side, 2 * side, 2 * side);
-      context.stroke();
-    }
     if (this.current >= 0) {
       context.lineWidth = 3;
       context.strokeStyle = style.getPropertyValue("--accent").trim();
