@@ -221,6 +221,23 @@ def test_a_fit_is_cancelled_within_a_second_and_leaves_nothing(served, client, r
     client.patch("/api/settings", json={"method": None, "parameters": []})
 
 
+def test_a_result_of_another_table_with_the_same_number_is_another_one(tmp_path):
+    served = Served(tmp_path)
+    try:
+        with served.client() as client:
+            found = []
+            for seed in (1, 2):
+                table = animals(30 + seed, seed).encode()
+                client.put("/api/table", params={"name": "t.csv"}, content=table)
+                settings = {"n_clusters": 2, "method": "ECM"}
+                client.patch("/api/settings", json=settings).raise_for_status()
+                assert run(client)["number"] == 1
+                found.append(client.get("/api/runs/1/objects/30").json())
+            assert found[0] != found[1]
+    finally:
+        served.stop()
+
+
 def test_two_servers_do_not_share_a_folder(served, client, result):
     other = Served(served.folder)
     try:

@@ -44,7 +44,7 @@ class Jobs:
 
     def __init__(self) -> None:
         self._beginnings = Beginnings()
-        self._shown: dict[Path, Shown] = {}
+        self._shown: dict[tuple[Path, int], Shown] = {}
 
     def do(self, kind: str, tell: Tell, given: dict[str, Any]) -> Any:
         """Do one piece of work, and say how far it is."""
@@ -161,10 +161,12 @@ class Jobs:
 
     def _result(self, folder: str) -> Shown:
         place = Path(folder)
-        if place not in self._shown:
+        # Another table begins with the same numbers.
+        key = place, (place / PARTITION).stat().st_mtime_ns
+        if key not in self._shown:
             self._shown.clear()
-            self._shown[place] = Shown(place, self._beginnings)
-        return self._shown[place]
+            self._shown[key] = Shown(place, self._beginnings)
+        return self._shown[key]
 
 
 def _words(settings: Settings, table: str, usual: dict[str, str]) -> list[str]:

@@ -75,13 +75,7 @@ async def _serve(
     problem = _taken_up(page)
     if problem:
         say(f"The work that was left cannot be opened ({problem}): starting afresh.")
-    is_same = (
-        table is not None
-        and page.session.table is not None
-        and page.session.table["name"] == table.name
-        and page.session.table["size"] == table.stat().st_size
-    )
-    if table is not None and not is_same:
+    if table is not None and not page.has_table(table):
         try:
             await page.take_table(table)
         except WorkFailedError as error:

@@ -1,8 +1,10 @@
 """Routes of the page; what they answer is described in the docstring of the package."""
 
 import asyncio
+import filecmp
 import json
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -159,6 +161,16 @@ class Page:
     def end_streams(self) -> None:
         """Let tabs go, so that the server can end."""
         self._is_over.set()
+
+    def has_table(self, path: Path) -> bool:
+        """Whether the session is about this very table."""
+        known = self.session.table
+        if known is None or known["name"] != checked_name(path.name):
+            return False
+        stored = self.folder.tables / known["name"]
+        if path.is_dir() or stored.is_dir():
+            return stored.resolve() == path.resolve()
+        return filecmp.cmp(path, stored, shallow=False)
 
     async def take_table(self, path: Path) -> None:
         """Begin with a table of the user, who has named it on the command line."""
@@ -350,6 +362,8 @@ class Page:
         }
         run: dict[str, Any] = {
             "number": number,
+            # Results of another table have the same numbers.
+            "id": secrets.token_hex(8),
             "status": "running",
             "settings": session.settings.to_dict(),
             "n_answers": len(session.answers),
@@ -376,7 +390,10 @@ class Page:
                     run["status"] = "cancelled"
                     self.folder.remove_run(number)
             except WorkFailedError as error:
-                if run["status"] != "done":
+                if run["status"] == "done":
+                    # The report alone could not be written.
+                    run["warnings"] = [*run["warnings"], str(error)]
+                else:
                     run.update(status="failed", error=str(error))
                     self.folder.remove_run(number)
             finally:

@@ -97,7 +97,7 @@ export function create(app) {
         key = "";
         return false;
       }
-      const said = JSON.stringify([app.result.number, state.answers]);
+      const said = JSON.stringify([app.result.id, state.answers]);
       if (said !== key) {
         key = said;
         load();

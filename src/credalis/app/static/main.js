@@ -89,7 +89,8 @@ const app = {
 
   /** Show a result. @param {number} number */
   async open(number) {
-    if (app.result?.number === number) return;
+    const id = app.results().find((each) => each.number === number)?.id;
+    if (app.result && app.result.id === id) return;
     const base = `/api/runs/${number}/files/`;
     const found = await api.get(`${base}result.json`);
     const [names, rows, labels, second, kinds, doubt] = await Promise.all([
@@ -103,7 +104,7 @@ const app = {
     const sets = found.has_sets ? await api.array(`${base}sets.bin`, Uint32Array) : null;
     const axes = new Map();
     app.result = {
-      number, ...found, colors: found.colors.map(seen), clusters: found.clusters.map((each) => ({ ...each, color: seen(each.color) })), names, arrays: { rows, labels, second, kinds, doubt, sets },
+      number, id, ...found, colors: found.colors.map(seen), clusters: found.clusters.map((each) => ({ ...each, color: seen(each.color) })), names, arrays: { rows, labels, second, kinds, doubt, sets },
       /** @param {number} j */
       async axis(j) {
         if (!axes.has(j)) axes.set(j, await api.array(`${base}axis-${j}.bin`, Float32Array));
@@ -158,17 +159,16 @@ function update() {
 /** A new state: show the newest result, unless somebody looks at an older one. @param {any} state */
 async function take(state) {
   const before = app.state;
-  const wasNewest = !app.result || app.result.number === app.results().at(-1)?.number;
+  const wasNewest = !app.result || app.result.id === app.results().at(-1)?.id;
   app.state = state;
-  const newest = app.results().at(-1)?.number;
-  const isGone = app.result && !app.results().some((each) => each.number === app.result.number);
-  const isOther = before?.table && state.table && before.table.name !== state.table.name;
-  if (isGone || isOther || newest === undefined) app.result = null;
+  const newest = app.results().at(-1);
+  const isGone = app.result && !app.results().some((each) => each.id === app.result.id);
+  if (isGone) app.result = null;
   update();
   document.documentElement.dataset.ready = "";
-  if (newest !== undefined && (wasNewest || isGone) && app.result?.number !== newest) {
-    await app.attempt(() => app.open(newest));
-    if (before && newest !== undefined) app.say("The result is there.");
+  if (newest && (wasNewest || !app.result) && app.result?.id !== newest.id) {
+    await app.attempt(() => app.open(newest.number));
+    if (before) app.say("The result is there.");
   }
 }
 

@@ -29,7 +29,7 @@ export function create(app) {
     below);
   const element = h("div", {}, h("p", { class: "later" }, "The result comes after the first run."), content);
   const view = { x: 0, y: 1, outlines: "both", isMovedShown: false };
-  let number = 0;
+  let shownId = "";
   let focus = -2;
 
   async function draw() {
@@ -80,11 +80,11 @@ export function create(app) {
       const { result } = app;
       element.classList.toggle("ready", Boolean(result));
       if (!result) {
-        number = 0;
+        shownId = "";
         return false;
       }
-      if (result.number !== number) {
-        number = result.number;
+      if (result.id !== shownId) {
+        shownId = result.id;
         focus = -2;
         Object.assign(view, { x: 0, y: 1 });
         if (result.axes.length < 2) view.y = 0;

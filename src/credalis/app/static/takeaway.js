@@ -18,7 +18,7 @@ export function create(app) {
   const element = h("div", {}, h("p", { class: "later" }, "Files come with the first result."), content);
   let key = "";
 
-  async function show(run) {
+  async function show(run, isWriting) {
     const base = `/api/runs/${run.number}/files/`;
     const mine = key;
     const python = await api.text(`${base}reproduce.py`);
@@ -28,7 +28,7 @@ export function create(app) {
       h("ul", { class: "files" }, files.map((name) => h("li", {},
         h("a", { href: base + name, download: name }, name), ` ${WORDS[name]}`,
         name === "report.html" && [" ", h("a", { href: `${base}${name}?view`, target: "_blank", rel: "noopener" }, "look at it")])),
-        !run.files.includes("report.html") && h("li", { class: "soft" }, "The report is being written…")),
+        !run.files.includes("report.html") && h("li", { class: "soft" }, isWriting ? "The report is being written…" : "The report has not been written: run again to have one.")),
       h("p", { class: "buttons" },
         h("a", { class: "button", id: "archive", href: `/api/runs/${run.number}/archive`, download: "" }, "All of it, with the table, as one ZIP"),
         h("a", { class: "button", id: "save", href: "/api/work", download: "" }, "Save this work to go on later")),
@@ -58,10 +58,11 @@ export function create(app) {
         key = "";
         return false;
       }
-      const next = JSON.stringify([run.number, run.files]);
+      const isWriting = state.job?.run === run.number;
+      const next = JSON.stringify([run.id, run.files, isWriting]);
       if (next !== key) {
         key = next;
-        app.attempt(() => show(run));
+        app.attempt(() => show(run, isWriting));
       }
       return true;
     },
