@@ -49,8 +49,9 @@ with status 400 (wrong), 403 (not allowed), 404, 409 (not now), 413 (too long) o
 **State.** ``{"version", "table": {"name", "size", "usual"}, "settings", "answers",
 "runs", "recommendation", "job", "is_reopened", "max_upload"}``. A run has
 ``number``, an ``id`` that no other has, ``status`` (running, done, failed, cancelled,
-interrupted), ``settings``, ``n_answers``, ``before`` and, once it is done, ``command``, ``method``, ``n_clusters``, ``facts``,
-``warnings``, ``files``, ``seconds``; if it has failed, ``error``. The job has ``kind``
+interrupted), ``settings``, ``n_answers``, ``before`` and, once it is done,
+``command``, ``method``, ``n_clusters``, ``facts``, ``warnings``, ``files``,
+``seconds``; if it has failed, ``error``. The job has ``kind``
 (fit, recommendation), ``started``, ``event`` (``stage``, ``share``, ``run``,
 ``iteration``, ``loss`` …) and ``losses``, pairs of iteration and loss. *Objects* are
 numbered as they are clustered, *rows* as they are in the table (some may be left out).
