@@ -37,6 +37,7 @@ with status 400 (wrong), 403 (not allowed), 404, 409 (not now), 413 (too long) o
                                     ``doubt axis-J`` float32, all ``.bin``), and what
                                     is taken away; ``report.html?view`` to look at it
 ``GET /api/runs/N/objects/I``       masses, why it is there, its row of the table
+``GET /api/runs/N/tree``            a small decision tree of the partition
 ``GET /api/runs/N/questions``       pairs to ask about, side by side
 ``GET /api/runs/N/archive``         a ZIP of everything to take away
 ``POST /api/answers``               ``{"kind": "pair", "a", "b", "answer"}`` or

@@ -154,6 +154,9 @@ class Jobs:
     def _object(self, tell: Tell, folder: str, number: int) -> dict[str, Any]:
         return self._result(folder).object(number)
 
+    def _tree(self, tell: Tell, folder: str) -> dict[str, Any]:
+        return self._result(folder).tree()
+
     def _questions(
         self, tell: Tell, folder: str, n_pairs: int, answers: list[dict[str, Any]]
     ) -> dict[str, Any]:

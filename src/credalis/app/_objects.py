@@ -3,27 +3,31 @@
 import json
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from credalis._explain._cells import cells_of
+from credalis._explain._explain import Explaining, cluster_names_of, explain
+from credalis._explain._explanation import NO_CLUSTER, Reason
 from credalis.app._begin import Beginnings, options_of, parsed
 from credalis.app._results import subject_for
 from credalis.app._settings import MODEL
 from credalis.cli._cluster import Clustering
+from credalis.cli._shared._data import DataOptions
 from credalis.constraints import suggest_pairs
 from credalis.io import load
 from credalis.partition import CLEAR_LEVEL, CredalPartition
 from credalis.report._content.columns import Column
 from credalis.report._content.objects import reason
-from credalis.report._content.profiles import Profiles, profiles_of
+from credalis.report._content.profiles import profiles_of
 
 COMMAND, PARTITION = "command.json", "partition.credalis"
 
 _N_MASSES = 12
-_N_NEAR = 3
-_N_REASONS = 4
+_N_REASONS, _N_TYPICAL = 3, 3
 # Cells that differ by more of a standard deviation are pointed out.
 _NOTABLE = 1.0
 
@@ -43,20 +47,21 @@ class Shown:
         words = json.loads((folder / COMMAND).read_text(encoding="utf-8"))
         os.chdir(folder)
         beginning, _ = beginnings.read(words)
-        _, options = options_of(parsed(words))
-        model = load(folder / MODEL)
+        data, options = options_of(parsed(words))
+        self.model = load(folder / MODEL)
         partition = load(folder / PARTITION)
         if not isinstance(partition, CredalPartition):
             raise ValueError(f"{PARTITION} must hold a CredalPartition")
-        model.estimator.partition_ = partition
-        model.estimator.labels_ = partition.labels.copy()
+        estimator = self.model.estimator
+        estimator.partition_ = partition
+        estimator.labels_ = partition.labels.copy()
         self.found = Clustering(
             beginning.table,
-            model.estimator,
+            estimator,
             beginning.method,
             partition,
-            model.facts,
-            model.facts.get("cluster_names"),
+            self.model.facts,
+            self.model.facts.get("cluster_names"),
             options["clear_level"] or CLEAR_LEVEL,
             None,
         )
@@ -64,6 +69,8 @@ class Shown:
         self.profiles = profiles_of(self.subject)
         self.rows = np.flatnonzero(beginning.table.prepared.is_kept)
         self.seed = options["seed"]
+        self._table = folder / data
+        self._options = options
 
     def object(self, i: int) -> dict[str, Any]:
         """All that is known about an object."""
@@ -73,7 +80,6 @@ class Shown:
         masses, sets = partition.masses[i], list(partition.focal_sets)
         names = partition.focal_sets.names
         order = np.argsort(-masses, kind="stable")[:_N_MASSES]
-        near = np.argsort(-partition.plausibility[i], kind="stable")[:_N_NEAR]
         return {
             "object": i,
             "row": int(self.rows[i]),
@@ -89,21 +95,62 @@ class Shown:
                 for j in order
                 if masses[j] >= 0.005
             ],
-            "near": [self._near(i, int(k), [int(r) for r in near]) for k in near],
+            **self._reasons(i),
             "cells": [
                 {"column": column.name, "value": column.cell(i)}
                 for column in [*subject.columns, *subject.described]
             ],
         }
 
-    def _near(self, i: int, k: int, near: list[int]) -> dict[str, Any]:
-        """How plausible a cluster is for an object, and what speaks for it."""
-        rivals = [r for r in near if r != k]
-        return {
-            "cluster": k,
-            "plausibility": float(self.found.partition.plausibility[i, k]),
-            "for": _reasons(self.profiles, i, k, rivals[0]) if rivals else [],
-        }
+    def tree(self) -> dict[str, Any]:
+        """A few questions about the columns that lead to most decisions."""
+        if self._explaining is None:
+            return {"lines": [], "caption": ""}
+        found = explain(
+            self.model,
+            self._opened(),
+            [],
+            partition=self.found.partition,
+            clear_level=self.found.clear_level,
+        ).tree
+        return {"lines": list(found.lines), "caption": found.caption}
+
+    def _opened(self) -> Table:
+        return DataOptions.of(self._options).open(str(self._table))
+
+    @cached_property
+    def _explaining(self) -> Explaining | None:
+        """What all explanations share; None if there is no table to speak of."""
+        if self._options["precomputed"]:
+            return None
+        partition = self.found.partition
+        return Explaining(
+            cells_of(self.model, self._opened(), partition),
+            partition,
+            self.subject.verdicts,
+            np.arange(partition.n_samples),
+            cluster_names_of(None, self.model, partition.n_clusters),
+            _N_REASONS,
+            _N_TYPICAL,
+        )
+
+    def _reasons(self, i: int) -> dict[str, Any]:
+        """The clusters that compete for an object, and what speaks for each."""
+        if self._explaining is None:
+            return {"near": [], "unusual": []}
+        (found,) = self._explaining.objects(np.array([i]))
+        near = [
+            {
+                "cluster": k,
+                "plausibility": plausibility,
+                "for": [_reason(each) for each in found.speaking(k)],
+                "against": [_reason(each) for each in found.objecting(k)],
+                "like": [int(j) for j in found.typical.get(k, ())],
+            }
+            for k, plausibility in zip(found.clusters, found.plausibility, strict=True)
+        ]
+        unusual = [_reason(each) for each in found.speaking(NO_CLUSTER)]
+        return {"near": near, "unusual": unusual}
 
     def questions(
         self, n_pairs: int, answers: Sequence[dict[str, Any]]
@@ -158,27 +205,10 @@ def _compared(column: Column, i: int, j: int) -> dict[str, Any]:
     return {"column": column.name, "a": a, "b": b, "differs": differs}
 
 
-def _reasons(profiles: Profiles, i: int, k: int, rival: int) -> list[dict[str, Any]]:
-    """Columns in which an object is nearer to the mean of one cluster than another's.
-
-    By how much, in squared standard deviations.
-    """
-    if not profiles.columns:
-        return []
-    values = np.array([column.values[i] for column in profiles.columns])
-    spread = np.where(profiles.spread > 0, profiles.spread, np.inf)
-    own = ((values - profiles.means[k]) / spread) ** 2
-    other = ((values - profiles.means[rival]) / spread) ** 2
-    gains = np.nan_to_num(other - own)
-    return [
-        {
-            "column": profiles.columns[j].name,
-            "value": profiles.columns[j].cell(i),
-            "mean": profiles.mean(k, j),
-            "rival_mean": profiles.mean(rival, j),
-            "rival": rival,
-            "gain": float(gains[j]),
-        }
-        for j in np.argsort(-gains, kind="stable")[:_N_REASONS]
-        if gains[j] > 0.05
-    ]
+def _reason(found: Reason) -> dict[str, str]:
+    """A cell that speaks for or against a cluster, and what is typical of that."""
+    return {
+        "column": found.feature,
+        "value": plain(found.value),
+        "typical": plain(found.typical),
+    }

@@ -125,6 +125,7 @@ class Page:
             ("/api/runs/{number:int}/files/{name}", self._file, "GET"),
             ("/api/runs/{number:int}/objects/{object:int}", self._object, "GET"),
             ("/api/runs/{number:int}/questions", self._questions, "GET"),
+            ("/api/runs/{number:int}/tree", self._tree, "GET"),
             ("/api/runs/{number:int}/archive", self._archive, "GET"),
             ("/api/answers", self._answer, "POST"),
             ("/api/answers/last", self._undo, "DELETE"),
@@ -502,6 +503,10 @@ class Page:
         number = request.path_params["object"]
         given = {"folder": str(folder), "number": number}
         return JSONResponse(await self.light.do("object", given))
+
+    async def _tree(self, request: Request) -> Response:
+        given = {"folder": str(self._folder_of(request))}
+        return JSONResponse(await self.light.do("tree", given))
 
     async def _questions(self, request: Request) -> Response:
         given = {

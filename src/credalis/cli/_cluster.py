@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from credalis._explain._batches import with_typical_cells
 from credalis._files import naming_errors
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._coverage import (
@@ -217,7 +218,12 @@ def write_outputs(
     if options["model"]:
         # What was guessed about the file may quote a line of it.
         about = {**found.facts, "decisions": table.columns.decisions}
-        model = TabularModel(table.prepared.preparation, found.estimator, about)
+        preparation = table.prepared.preparation
+        if not options["precomputed"]:
+            about = with_typical_cells(
+                about, preparation, table.X, found.partition, found.clear_level
+            )
+        model = TabularModel(preparation, found.estimator, about)
         with naming_errors(options["model"]):
             model.save(options["model"])
     if options["report"]:

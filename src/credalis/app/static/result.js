@@ -198,11 +198,18 @@ function card(app, found) {
     h("h4", {}, "Why it is there"),
     found.near.map((each) => h("div", { class: "near", style: { "--mark": result.colors[each.cluster] } },
       h("p", {}, h("strong", {}, result.cluster(each.cluster)), ` plausibility ${each.plausibility.toFixed(2)}`),
-      each.for.length > 0 && h("ul", {}, each.for.map((reason) => h("li", {}, `${reason.column} ${reason.value}: nearer to ${reason.mean} than to ${reason.rival_mean} of ${result.cluster(reason.rival)}`))))),
+      h("ul", {},
+        each.for.map((reason) => h("li", {}, h("b", {}, "for "), cell(reason))),
+        each.against.map((reason) => h("li", {}, h("b", {}, "against "), cell(reason))),
+        each.like.length > 0 && h("li", {}, "most like ", each.like.map((i, k) => [k ? ", " : "", name(app, i)]))))),
+    found.unusual.length > 0 && h("div", { class: "near" }, h("p", {}, h("strong", {}, "unusual")), h("ul", {}, found.unusual.map((reason) => h("li", {}, cell(reason))))),
     h("details", {}, h("summary", {}, "Its row of the table"),
       h("table", {}, h("tbody", {}, found.cells.map((cell) => h("tr", {}, h("th", { scope: "row" }, cell.column), h("td", {}, cell.value)))))),
   ];
 }
+
+/** A cell that speaks for or against a cluster. */
+const cell = (reason) => `${reason.column} ${reason.value} (typical: ${reason.typical})`;
 
 function title(result, { set, clusters }) {
   if (!clusters.length) return "∅: none of them";
@@ -222,6 +229,7 @@ function rest(app) {
       each.described && h("p", { class: "soft" }, `Described by ${each.described}`),
       h("p", { class: "soft" }, `Lower approximation ${shown(each.lower)}, upper ${shown(each.upper)}`),
       each.typical.length > 0 && h("p", {}, "Typical: ", each.typical.map((i, k) => [k ? ", " : "", name(app, i)]))))),
+    tree(result),
     h("div", { class: "twins" },
       listed(app, "Doubtful objects", result.between, "between"),
       listed(app, "Outliers", result.outliers, "outliers")),
@@ -231,6 +239,21 @@ function rest(app) {
         result.history.length > 1 && h("figure", {}, curve(result.history.map((loss, i) => [i + 1, loss]), { label: `The loss falls from ${result.history[0].toPrecision(4)} to ${result.history.at(-1).toPrecision(4)}`, x: "iteration", y: "loss" }), h("figcaption", {}, "The loss after each iteration of the best start.")),
         !result.shepard && h("p", { class: "note" }, "The Shepard diagram is there for methods that match dissimilarities: EVCLUS and NNEVCLUS."))),
   ];
+}
+
+/** The partition in a few questions. */
+function tree(result) {
+  const place = h("div", {});
+  return h("details", { id: "tree", ontoggle: async (event) => {
+    if (!event.target.open || place.firstChild) return;
+    fill(place, h("p", { class: "note" }, "Looking for questions…"));
+    try {
+      const found = await api.get(`/api/runs/${result.number}/tree`);
+      fill(place, found.lines.length > 0 && h("pre", { tabindex: 0 }, found.lines.join("\n")), h("p", { class: "note" }, found.caption || "There are no columns to ask about."));
+    } catch (error) {
+      fill(place, h("p", { class: "problem" }, error.message));
+    }
+  } }, h("summary", {}, "The clusters in a few questions"), place);
 }
 
 function listed(app, heading, found, id) {
