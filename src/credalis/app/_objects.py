@@ -23,6 +23,8 @@ from credalis.partition import CLEAR_LEVEL, CredalPartition
 from credalis.report._content.columns import Column
 from credalis.report._content.objects import reason
 from credalis.report._content.profiles import profiles_of
+from credalis.report._content.text import plain
+from credalis.tables import Table
 
 COMMAND, PARTITION = "command.json", "partition.credalis"
 
