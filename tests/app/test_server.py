@@ -110,7 +110,16 @@ def test_a_result_has_what_the_page_shows(client, result):
     assert found["name"] == "A005"
     assert abs(sum(each["mass"] for each in found["masses"]) - 1) < 0.05
     assert {cell["column"] for cell in found["cells"]} >= {"beak", "sex"}
+    near = found["near"]
+    assert [each["plausibility"] for each in near] == sorted(
+        (each["plausibility"] for each in near), reverse=True
+    )
+    assert near[0]["for"]
+    assert {"column", "value", "typical"} == near[0]["for"][0].keys()
     assert client.get(f"/api/runs/{result['number']}/objects/90").status_code == 422
+    tree = client.get(f"/api/runs/{result['number']}/tree").json()
+    assert tree["lines"]
+    assert tree["caption"]
     report = client.get(f"{base}/report.html", params={"view": ""})
     assert "sandbox" in report.headers["content-security-policy"]
     assert b"animals.csv" in report.content
