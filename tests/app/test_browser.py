@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from app.serving import NASTY, Served, animals, is_alive, wait_for
@@ -198,6 +199,33 @@ def test_a_reload_finds_the_fit_again_and_cancel_ends_it(tab, served):
     tab.check(served)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_problem(tab, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe")
+    page = tab.page
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
+    page.wait_for_selector("#tree pre")
+    page.wait_for_selector("#lead")
+    found = axe.Axe().run(page).response
+    assert len(found["passes"]) > 30
+    problems = {
+        each["id"]: [node["target"] for node in each["nodes"]]
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+    }
+    assert problems == {}
+
+
+def test_a_phone_shows_everything_in_its_width(tab, served):
+    page = tab.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 900})
+    tab.check(served)
+
+
 def test_the_report_opens_apart_from_the_page(tab, context, served):
     with context.expect_page() as opened:
         tab.page.click("a[href$='report.html?view']")
@@ -229,3 +257,61 @@ def test_a_server_that_ends_is_missed_and_another_one_goes_on(browser, tmp_path,
     finally:
         context.close()
         again.stop()
+
+
+@pytest.fixture(scope="module")
+def crowd(browser, tmp_path_factory):
+    """A page about a hundred thousand rows, clustered."""
+    folder = tmp_path_factory.mktemp("crowd")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100_000, 2)) + 6 * rng.integers(3, size=(100_000, 1))
+    np.save(folder / "crowd.npy", X)
+    served = Served(folder / "work", folder / "crowd.npy")
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    tab = Tab(context, served, served.address)
+    settings = {"n_clusters": 3, "method": "ECM", "parameters": ["n_init=1"]}
+    tab.page.request.patch(
+        f"{served.base}/api/settings", data=settings, headers={"Origin": served.base}
+    )
+    until(tab.page, "document.querySelector('#start').textContent.includes('3')")
+    tab.page.click("#start")
+    tab.page.wait_for_selector("#lead")
+    yield tab, served
+    context.close()
+    served.stop()
+
+
+def test_a_hundred_thousand_rows_can_be_looked_at(crowd):
+    tab, served = crowd
+    page = tab.page
+    canvas = page.locator(".map canvas[tabindex]")
+    canvas.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    box = canvas.bounding_box()
+
+    def place(a, b):
+        return box["x"] + a * box["width"], box["y"] + b * box["height"]
+
+    frame = "() => new Promise(done => requestAnimationFrame(() => done(1)))"
+    times = []
+    for step in range(15):
+        start = time.perf_counter()
+        page.mouse.move(*place(0.35 + 0.02 * step, 0.45))
+        page.evaluate(frame)
+        times.append(time.perf_counter() - start)
+    assert page.locator(".map .tip").is_visible()
+    assert np.median(times) < 0.1
+    page.get_by_label("Draw a line around points to choose them").click()
+    corners = [(0.1, 0.03), (0.98, 0.03), (0.98, 0.9), (0.1, 0.9)]
+    page.mouse.move(*place(*corners[0]))
+    page.mouse.down()
+    for corner in corners[1:]:
+        page.mouse.move(*place(*corner), steps=5)
+    start = time.perf_counter()
+    page.mouse.up()
+    page.wait_for_selector("#group-name")
+    page.evaluate(frame)
+    assert time.perf_counter() - start < 2
+    chosen = page.locator(".group").text_content().split(" objects")[0]
+    assert int("".join(filter(str.isdigit, chosen))) > 90_000
+    tab.check(served)

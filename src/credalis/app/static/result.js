@@ -43,6 +43,7 @@ export function create(app) {
       hulls: outlines(result, x, y, view.outlines),
       words: middles(result, x, y),
     });
+    scatter.ring(app.focus);
     scatter.choose(app.selection);
   }
 
@@ -65,7 +66,7 @@ export function create(app) {
       fill(detail, h("p", { class: "note" }, "Point at an object to see what it is; click it, or press Enter, to see its masses and why it is there."));
       return;
     }
-    scatter.point(object);
+    scatter.ring(object);
     try {
       const found = await api.get(`/api/runs/${result.number}/objects/${object}`);
       if (app.focus === object && app.result === result) fill(detail, card(app, found));

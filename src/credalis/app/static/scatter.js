@@ -93,6 +93,7 @@ export class Scatter {
     /** @type {number[]} */
     this.chosen = [];
     this.current = -1;
+    this.looked = -1;
     this.view = { scale: 1, x: 0, y: 0 };
     // What changes seldom, what changes with a choice, and what follows the mouse.
     this.base = h("canvas", { "aria-hidden": "true" });
@@ -119,8 +120,14 @@ export class Scatter {
     this.cloud = cloud;
     if (!isSame) this.grid = new Grid(cloud.x, cloud.y);
     if (!isSame && !keepsView) this.view = { scale: 1, x: 0, y: 0 };
-    if (!isSame) this.current = -1;
+    if (!isSame) this.current = this.looked = -1;
     this.draw();
+  }
+
+  /** Keep a ring around the point that is looked at. @param {number} point */
+  ring(point) {
+    this.looked = point;
+    this.drawOver();
   }
 
   /** Let points stand out. @param {number[]} points */
@@ -389,11 +396,12 @@ export class Scatter {
     const at = this.pixels();
     const style = getComputedStyle(this.box);
     const ink = style.getPropertyValue("--ink").trim();
-    if (this.current >= 0) {
-      context.lineWidth = 3;
-      context.strokeStyle = style.getPropertyValue("--accent").trim();
+    context.lineWidth = 3;
+    context.strokeStyle = style.getPropertyValue("--accent").trim();
+    for (const point of new Set([this.current, this.looked])) {
+      if (point < 0) continue;
       context.beginPath();
-      context.arc(at.px(this.cloud.x[this.current]), at.py(this.cloud.y[this.current]), 9, 0, 7);
+      context.arc(at.px(this.cloud.x[point]), at.py(this.cloud.y[point]), 9, 0, 7);
       context.stroke();
     }
     if (this.path?.length) {
