@@ -3,8 +3,8 @@
 from typing import Any
 
 from credalis.app._side import Side
-from credalis.cli._cluster import Beginning
-from credalis.cli._shared._data import DataOptions
+from credalis.cli._cluster import Clustering
+from credalis.cli._shared._data import Data, DataOptions
 
 _HEAD = '''\
 """Makes the result of credalis {version} again: the same masses, bit by bit."""
@@ -12,14 +12,14 @@ _HEAD = '''\
 
 
 def python_code(
-    beginning: Beginning, table: str, options: dict[str, Any], side: Side
+    found: Clustering, table: str, options: dict[str, Any], side: Side
 ) -> str:
     """A program that reads the table, prepares it, fits the method and reports.
 
     Parameters
     ----------
-    beginning : Beginning
-        The table and the method, not fitted.
+    found : Clustering
+        The result.
     table : str
         Name of the file.
     options : dict
@@ -29,23 +29,22 @@ def python_code(
     """
     from credalis import __version__
 
-    data = beginning.table
-    names = type(beginning.estimator).__name__
+    name = type(found.estimator).__name__
     told = DataOptions.of(options)
     has_side = bool(side.labels or side.must_link or side.cannot_link)
     lines = [
         _HEAD.format(version=__version__),
         *(["import numpy as np", ""] if side.labels else []),
-        f"from credalis import {names}, report",
+        f"from credalis import {name}, report",
         "from credalis.io import open_table",
         "from credalis.tabular import decide, prepare",
         "",
         *_opening(table, told),
-        *_reading(data, told),
-        *_preparing(beginning, told),
+        *_reading(told),
+        *_preparing(found.table),
         "",
-        *_model(beginning, options),
-        *(_known(beginning, side, options) if has_side else []),
+        *_model(found),
+        *(_known(found.table, side, options) if has_side else []),
         *_fitting(side),
         "partition = model.partition_",
         "print(partition.summary())",
@@ -66,7 +65,7 @@ def _opening(table: str, told: DataOptions) -> list[str]:
     return [f"table = open_table({', '.join(arguments)})"]
 
 
-def _reading(data: Any, told: DataOptions) -> list[str]:
+def _reading(told: DataOptions) -> list[str]:
     arguments = ["table"]
     if told.columns:
         arguments.append(f"{list(told.columns)!r}")
@@ -79,8 +78,8 @@ def _reading(data: Any, told: DataOptions) -> list[str]:
     return [f"columns, decisions = decide({', '.join(arguments)})"]
 
 
-def _preparing(beginning: Beginning, told: DataOptions) -> list[str]:
-    preparation = beginning.table.prepared.preparation
+def _preparing(table: Data) -> list[str]:
+    preparation = table.prepared.preparation
     arguments = [
         "columns",
         f"scaling={preparation.scaling!r}",
@@ -91,16 +90,16 @@ def _preparing(beginning: Beginning, told: DataOptions) -> list[str]:
     return [f"prepared = prepare({', '.join(arguments)})"]
 
 
-def _model(beginning: Beginning, options: dict[str, Any]) -> list[str]:
-    estimator = beginning.estimator
+def _model(found: Clustering) -> list[str]:
+    estimator = found.estimator
     usual = type(estimator)().get_params(deep=False)
     arguments = []
     if "n_clusters" in usual:
-        arguments.append(f"n_clusters={options['n_clusters']!r}")
+        arguments.append(f"n_clusters={found.partition.n_clusters}")
     for name, value in estimator.get_params(deep=False).items():
         if name in ("n_clusters", "verbose", "n_jobs"):
             continue
-        if name == "metric" and beginning.table.metric is not None:
+        if name == "metric" and found.table.metric is not None:
             arguments.append("metric=prepared.preparation.gower()")
         elif repr(value) != repr(usual[name]):
             arguments.append(f"{name}={value!r}")
@@ -111,14 +110,16 @@ def _model(beginning: Beginning, options: dict[str, Any]) -> list[str]:
     return [f"model = {name}(", *(f"    {each}," for each in arguments), ")"]
 
 
-def _known(beginning: Beginning, side: Side, options: dict[str, Any]) -> list[str]:
+def _known(table: Data, side: Side, options: dict[str, Any]) -> list[str]:
     """What is known about rows, by their places in the matrix."""
     from credalis.cli._shared._side_information import clusters_of
 
-    kept = beginning.table.prepared.is_kept.cumsum() - 1
+    kept = table.prepared.is_kept.cumsum() - 1
     lines = []
     if side.labels:
-        clusters = clusters_of(set(side.labels.values()), options["n_clusters"])
+        wanted = options["n_clusters"]
+        number = wanted if isinstance(wanted, int) else None
+        clusters = clusters_of(set(side.labels.values()), number)
         rows = [int(kept[row]) for row in sorted(side.labels)]
         numbers = [clusters[side.labels[row]] for row in sorted(side.labels)]
         if any(name != str(k) for name, k in clusters.items()):

@@ -120,11 +120,11 @@ class Jobs:
         data, options = options_of(context)
         with context, ear.hearing_warnings():
             beginning = begin(data, options, ear)
-            code = python_code(beginning, data, options, side)
-            (place / CODE).write_text(code, encoding="utf-8")
             with FitControl(_listener(tell)):
                 found = cluster_rows(beginning, data, options, ear)
             tell({"stage": "drawing the result", "share": None})
+            code = python_code(found, data, options, side)
+            (place / CODE).write_text(code, encoding="utf-8")
             found.partition.save(place / PARTITION)
             write_outputs(found, context, data, {**options, "report": None})
             write_result(place, found, None if before is None else Path(before))
