@@ -1,6 +1,8 @@
 """The journey in a real browser."""
 
+import importlib.util
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -257,6 +259,25 @@ def test_a_server_that_ends_is_missed_and_another_one_goes_on(browser, tmp_path,
     finally:
         context.close()
         again.stop()
+
+
+def test_the_tour_of_the_readme_can_be_recorded(browser, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    path = Path(__file__).parents[2] / "docs" / "images" / "make_app.py"
+    spec = importlib.util.spec_from_file_location("make_app", path)
+    make_app = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_app)
+    served = Served(tmp_path / "work")
+    try:
+        target = tmp_path / "tour.gif"
+        page, names = make_app.record(browser, served.address, target)
+        page.close()
+    finally:
+        served.stop()
+    assert names[0] == "start"
+    assert names[-1] == "takeaway"
+    with image.open(target) as tour:
+        assert tour.n_frames == len(names) >= 10
 
 
 @pytest.fixture(scope="module")

@@ -104,7 +104,7 @@ const app = {
     const sets = found.has_sets ? await api.array(`${base}sets.bin`, Uint32Array) : null;
     const axes = new Map();
     app.result = {
-      number, id, ...found, colors: found.colors.map(seen), clusters: found.clusters.map((each) => ({ ...each, color: seen(each.color) })), names, arrays: { rows, labels, second, kinds, doubt, sets },
+      number, id, ...found, light: found.colors, colors: found.colors.map(seen), names, arrays: { rows, labels, second, kinds, doubt, sets },
       /** @param {number} j */
       async axis(j) {
         if (!axes.has(j)) axes.set(j, await api.array(`${base}axis-${j}.bin`, Float32Array));
@@ -179,9 +179,8 @@ function takeJob(job) {
 }
 
 isDark.addEventListener("change", () => {
-  const number = app.result?.number;
-  app.result = null;
-  if (number !== undefined) app.attempt(() => app.open(number));
+  if (app.result) app.result = { ...app.result, colors: app.result.light.map(seen) };
+  update();
 });
 
 let timer = 0;

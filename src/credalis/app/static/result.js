@@ -29,7 +29,8 @@ export function create(app) {
     below);
   const element = h("div", {}, h("p", { class: "later" }, "The result comes after the first run."), content);
   const view = { x: 0, y: 1, outlines: "both", isMovedShown: false };
-  let shownId = "";
+  /** @type {any} */
+  let drawn = null;
   let focus = -2;
 
   async function draw() {
@@ -81,14 +82,13 @@ export function create(app) {
       const { result } = app;
       element.classList.toggle("ready", Boolean(result));
       if (!result) {
-        shownId = "";
+        drawn = null;
         return false;
       }
-      if (result.id !== shownId) {
-        shownId = result.id;
+      if (result !== drawn) {
         focus = -2;
-        Object.assign(view, { x: 0, y: 1 });
-        if (result.axes.length < 2) view.y = 0;
+        if (result.id !== drawn?.id) Object.assign(view, { x: 0, y: 1 });
+        drawn = result;
         controls();
         fill(top, summary(app));
         fill(below, rest(app));
@@ -223,7 +223,7 @@ function rest(app) {
   const { result } = app;
   return [
     h("h3", {}, "The clusters"),
-    h("div", { class: "cards" }, result.clusters.map((each) => h("article", { class: "card", style: { "--mark": each.color } },
+    h("div", { class: "cards" }, result.clusters.map((each) => h("article", { class: "card", style: { "--mark": result.colors[each.cluster] } },
       h("h4", {}, result.cluster_names ? each.name : `Cluster ${each.cluster}`),
       h("p", { class: "soft" }, each.sizes),
       each.words && h("p", {}, each.words),

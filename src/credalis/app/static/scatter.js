@@ -597,9 +597,9 @@ export class Scatter {
 
 /** Round numbers of an interval, about so many. */
 function ticks(start, width, n) {
-  const rough = width / Math.max(2, Math.min(12, n));
+  const rough = width / Math.max(3, Math.min(12, n));
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((k) => k * power).find((each) => each >= rough) ?? rough;
+  const step = [1, 2, 2.5, 5, 10].map((k) => k * power).find((each) => each >= rough) ?? rough;
   const values = [];
   for (let k = Math.ceil(start / step); k * step <= start + width && values.length < 50; k++) values.push(k * step);
   return values;
