@@ -68,14 +68,19 @@ class Tour:
 
     def _show(self, place, name):
         """Bring a place to the top, below the steps, and take it."""
-        self.page.evaluate(
-            "place => { const box = document.querySelector(place)"
-            ".getBoundingClientRect(); window.scrollBy(0, box.top - 60); }",
-            place,
-        )
+        bring_up(self.page, place)
         self.page.mouse.move(2, 2)
         self.page.wait_for_timeout(150)
         self.take(name)
+
+
+def bring_up(page, place):
+    """Scroll so that a place is at the top, below the steps."""
+    page.evaluate(
+        "place => { const box = document.querySelector(place)"
+        ".getBoundingClientRect(); window.scrollBy(0, box.top - 60); }",
+        place,
+    )
 
 
 def record(browser, address, target):
@@ -113,11 +118,7 @@ def photograph(page, folder):
             page.emulate_media(color_scheme=scheme)
             page.wait_for_timeout(700)
             for name, place in (("number", "#number"), ("result", ".map")):
-                page.evaluate(
-                    "place => { const box = document.querySelector(place)"
-                    ".getBoundingClientRect(); window.scrollBy(0, box.top - 60); }",
-                    place,
-                )
+                bring_up(page, place)
                 page.wait_for_timeout(150)
                 image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
                 few = image.quantize(128, dither=Image.Dither.NONE)

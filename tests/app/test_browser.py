@@ -7,6 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytest.importorskip("starlette", reason="starlette is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+pytest.importorskip("httpx", reason="httpx is not installed")
+
 from app.serving import NASTY, Served, animals, is_alive, wait_for
 from browsing import browser as browser
 

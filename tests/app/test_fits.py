@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("click")
 pytest.importorskip("plotly")
+pytest.importorskip("httpx", reason="httpx is not installed")
 
 from app.serving import animals
 from credalis.app._jobs import Jobs

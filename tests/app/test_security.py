@@ -8,8 +8,13 @@ import socket
 import zipfile
 from pathlib import Path
 
-import httpx
 import pytest
+
+pytest.importorskip("starlette", reason="starlette is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+pytest.importorskip("httpx", reason="httpx is not installed")
+
+import httpx
 
 import credalis
 from app.serving import NASTY, Served, animals

@@ -10,6 +10,10 @@ import zipfile
 
 import pytest
 
+pytest.importorskip("starlette", reason="starlette is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+pytest.importorskip("httpx", reason="httpx is not installed")
+
 from app.serving import Served, animals, finished, is_alive, wait_for
 
 

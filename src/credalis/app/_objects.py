@@ -86,7 +86,6 @@ class Shown:
             "object": i,
             "row": int(self.rows[i]),
             "name": subject.title(i),
-            "why": reason(subject, i, self.profiles),
             "doubt": float(partition.doubt[i]),
             "masses": [
                 {
@@ -138,8 +137,9 @@ class Shown:
 
     def _reasons(self, i: int) -> dict[str, Any]:
         """The clusters that compete for an object, and what speaks for each."""
+        why = reason(self.subject, i, self.profiles)
         if self._explaining is None:
-            return {"near": [], "unusual": []}
+            return {"why": why, "near": [], "unusual": []}
         (found,) = self._explaining.objects(np.array([i]))
         near = [
             {
@@ -152,7 +152,13 @@ class Shown:
             for k, plausibility in zip(found.clusters, found.plausibility, strict=True)
         ]
         unusual = [_reason(each) for each in found.speaking(NO_CLUSTER)]
-        return {"near": near, "unusual": unusual}
+        # The report speaks of clusters by their numbers.
+        is_named = self.found.names is not None
+        return {
+            "why": found.place if is_named else why,
+            "near": near,
+            "unusual": unusual,
+        }
 
     def questions(
         self, n_pairs: int, answers: Sequence[dict[str, Any]]

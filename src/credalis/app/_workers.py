@@ -97,11 +97,11 @@ class Worker:
                     return message["done"]
             except asyncio.CancelledError:
                 # Nobody waits any more, and half an answer would be in the way.
-                await self._kill()
+                await _kill(process)
                 raise
             except (BrokenPipeError, ConnectionResetError):
                 pass
-            await self._kill()
+            await _kill(process)
             if self._is_cancelled:
                 raise WorkCancelledError
             raise WorkFailedError(
@@ -112,7 +112,7 @@ class Worker:
     async def cancel(self) -> None:
         """Kill the process at once, with whatever it has started."""
         self._is_cancelled = True
-        await self._kill()
+        await _kill(self._process)
         if not self._is_closed:
             # Ready for the next one.
             await self.start()
@@ -120,16 +120,17 @@ class Worker:
     async def close(self) -> None:
         """End the process for good."""
         self._is_closed = True
-        await self._kill()
+        await _kill(self._process)
 
-    async def _kill(self) -> None:
-        process = self._process
-        if process is None:
-            return
-        if process.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):
-                if hasattr(os, "killpg"):
-                    os.killpg(process.pid, signal.SIGKILL)
-                else:  # on Windows
-                    process.kill()
-        await process.wait()
+
+async def _kill(process: asyncio.subprocess.Process | None) -> None:
+    """End a process and whatever it has started, if it is still there."""
+    if process is None:
+        return
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:  # on Windows
+                process.kill()
+    await process.wait()
