@@ -31,6 +31,7 @@ LAYERS = [
         "optimize",
         "_coverage",
         "_neighbors",
+        "_weights",
         "constraints",
         "dissimilarity",
         "tables",

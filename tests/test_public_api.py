@@ -18,6 +18,7 @@ PUBLIC = {
     "CECM",
     "ECM",
     "EGMM",
+    "CatECM",
     "EVCLUS",
     "MECM",
     "NNEVCLUS",

@@ -24,6 +24,7 @@ from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import (
     check_side_information,
+    check_takes_weights,
     finds_n_clusters,
     make_estimator,
     takes_gower,
@@ -34,6 +35,7 @@ from credalis.cli._shared._names import (
     DEFAULT,
     DEFAULT_OF_DISSIMILARITIES,
     DEFAULT_OF_MIXED,
+    DEFAULT_WITH_WEIGHTS,
 )
 from credalis.cli._shared._options import (
     checked_fields,
@@ -142,7 +144,7 @@ def begin(data: str, options: dict[str, Any], console: Console) -> Beginning:
     method = options["method"]
     is_open = method is None
     if method is None:
-        method = _default_method(options["precomputed"], console)
+        method = _default_method(options, console)
     is_open = is_open and not any(options[name] for name in _FOR_THE_DEFAULT)
     _check_options(data, method, options)
     table_options = DataOptions.of(options)
@@ -152,6 +154,7 @@ def begin(data: str, options: dict[str, Any], console: Console) -> Beginning:
         data,
         table_options,
         console,
+        weights=options["weights"],
         by=method,
         is_described=bool(options["report"]),
         takes_gower=is_open or takes_gower(estimator),
@@ -253,8 +256,14 @@ def _estimator(
     )
 
 
-def _default_method(is_precomputed: bool, console: Console) -> str:
-    if not is_precomputed:
+def _default_method(options: dict[str, Any], console: Console) -> str:
+    if options["weights"]:
+        console.note(
+            f"--weights: {DEFAULT_WITH_WEIGHTS}, because {DEFAULT} takes no weights "
+            "(-m names another method)"
+        )
+        return DEFAULT_WITH_WEIGHTS
+    if not options["precomputed"]:
         return DEFAULT
     console.note(
         f"--precomputed: {DEFAULT_OF_DISSIMILARITIES}, because the members of "
@@ -276,6 +285,8 @@ def _check_options(data: str, method: str, options: dict[str, Any]) -> None:
         name: path for name, path in zip(names, files, strict=True) if path is not None
     }
     check_side_information(method, given)
+    if options["weights"]:
+        check_takes_weights(method)
     check_coverage(options)
 
 
@@ -311,7 +322,17 @@ def _fit(
         n_clusters=wanted if isinstance(wanted, int) else None,
     )
     reasons: dict[str, Any] = {}
+    weights: dict[str, Any] = {}
+    if table.weights is not None:
+        weights["sample_weight"] = table.weights
+        n_zero = int((table.weights == 0).sum())
+        console.note(
+            f"- {options['weights']!r} says how often each row counts"
+            + (f", {n_zero} of {len(table.X)} not at all" if n_zero else "")
+        )
     if isinstance(wanted, (range, str)):
+        if weights:
+            console.note("the number of clusters is chosen without the weights")
         verbose = estimator.verbose
         selection = choose_n_clusters(
             estimator,
@@ -343,7 +364,7 @@ def _fit(
     if keeps_rows_out(options):
         fit_in_part(estimator, table, options, console)
         return reasons, called
-    estimator.fit(table.X, **given)
+    estimator.fit(table.X, **given, **weights)
     if options["coverage"] is not None:
         stop_if_asked()
         console.note("fitting models to data drawn from mixtures, for --coverage")
