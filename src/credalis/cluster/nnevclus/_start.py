@@ -89,6 +89,8 @@ class NetworkProblem:
         Whether labels, centres or seeds fix the numbers of the clusters.
     clusters : HardClusters or None
         What the training starts from and keeps to a little.
+    is_in_order : bool
+        Whether the objects are the rows of X in their order, none of them copied.
     """
 
     settings: Settings
@@ -102,6 +104,7 @@ class NetworkProblem:
     held_out: NDArray[np.bool_] | None
     has_fixed_order: bool
     clusters: HardClusters | None = None
+    is_in_order: bool = True
 
     @property
     def n_samples(self) -> int:
@@ -338,8 +341,12 @@ class NetworkSolution(Solution):
         return replace(
             solution,
             network=self.network.renumbered(columns, focal_sets),
-            is_predicted=solution.masses is self.masses,
+            is_predicted=self.is_predicted and solution.masses is self.masses,
         )
+
+    def placed(self, rows: NDArray[np.intp], n_samples: int) -> NetworkSolution:
+        """The same: the network itself gives the masses of all rows."""
+        return replace(self, is_predicted=False)
 
 
 def solve(
@@ -542,6 +549,7 @@ def _solution(
         trace,
         other={"stress_": stress},
         is_interrupted=trace.interrupted,
+        is_predicted=problem.is_in_order,
         focal_sets=focal_sets,
         network=FittedNetwork(network, trace.state, focal_sets, space),
     )
