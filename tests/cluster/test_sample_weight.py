@@ -40,6 +40,7 @@ from credalis.objectives import (
     MetricSpace,
     PairConstraints,
     RowCost,
+    WeightedStress,
     ecm_model,
     prototype_moments,
     set_prototypes,
@@ -55,6 +56,7 @@ pytestmark = [
 ]
 
 NETWORKS = [
+    NNEVCLUS(3, max_iter=10, n_init=1, init="random", random_state=0),
     NNEVCLUS(3, max_iter=20, n_init=1, random_state=0),
     NNEVCLUS(3, solver="adam", batch_size=20, max_iter=5, n_init=1, random_state=0),
     NNEVCLUS(3, novelty_detector="ocsvm", max_iter=10, n_init=1, random_state=0),
@@ -496,3 +498,54 @@ def test_blocks_of_copies_have_the_stress_with_weights_as_their_mean():
         for block in combinations(range(6), 3)
     ]
     assert abs(np.mean(biased) / expected - 1) > 0.01
+
+
+@given(st.lists(st.floats(0.1, 4), min_size=7, max_size=7), st.integers(0, 100))
+@settings(max_examples=15)
+def test_gradient_of_the_stress_with_weights(weights, seed):
+    X = np.random.RandomState(seed).standard_normal((7, 2))
+    weights, focal_sets = np.array(weights), FocalSets.full(2)
+    masses = masses_of(7, focal_sets, seed).T
+    other = common_stress(X, 7, focal_sets, weights)
+    matrix = other.block(slice(0, 7), slice(0, 7))
+    stress = WeightedStress(matrix, focal_sets, weights)
+    value, gradient = stress.value_and_gradient(masses)
+    # The same as the stress of EVCLUS, whatever the weights.
+    assert value == pytest.approx(other.value(masses.T), rel=1e-10)
+    direction = np.random.RandomState(seed).standard_normal(masses.shape)
+    step = 1e-6
+    change = stress.value(masses + step * direction)
+    change -= stress.value(masses - step * direction)
+    assert change / (2 * step) == pytest.approx(np.vdot(gradient, direction), abs=1e-7)
+
+
+def test_many_copies_of_a_row_are_a_weight_of_its_terms():
+    X = blobs(30)
+    weights = np.random.RandomState(0).randint(1, 20, 30)
+    model = NNEVCLUS(3, max_iter=30, n_init=1, init="random", random_state=0)
+    model.set_params(dissimilarity_scale=5.0, empty_set="stress")
+    assert model._weighs_terms(weights.astype(float))
+    ours = clone(model).fit(X, sample_weight=weights)
+    repeated = np.repeat(X, weights, axis=0)
+    theirs = clone(model).fit(repeated)
+    np.testing.assert_allclose(
+        ours.standardization_.scale, theirs.standardization_.scale, rtol=1e-12
+    )
+    np.testing.assert_allclose(ours.partition_.masses, theirs.transform(X), atol=1e-4)
+    assert ours.stress_ == pytest.approx(theirs.stress_, rel=1e-4)
+    # Not whole, and ten times as many: the same terms but for those of copies.
+    half = clone(model).fit(X, sample_weight=weights + 0.5)
+    assert len(half.partition_) == 30
+
+
+def test_a_light_row_has_its_part_in_a_network():
+    X = blobs(30)
+    weights = np.random.RandomState(0).uniform(0.2, 2, 30)
+    model = NNEVCLUS(3, max_iter=10, n_init=1, random_state=0)
+    problem = model._prepare(
+        X, np.random.RandomState(0), sample_weight=weights, object_shape=None
+    )
+    assert problem.n_samples == 30
+    np.testing.assert_array_equal(problem.weights, weights)
+    mean = weights @ X / weights.sum()
+    np.testing.assert_allclose(problem.space.standardize.mean, mean)

@@ -16,7 +16,7 @@ from credalis import _archive
 from credalis._checks import check_choice, naming
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis._threads import one_thread
-from credalis._weights import copies
+from credalis._weights import MAX_COPIES, copies
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
@@ -45,6 +45,11 @@ from credalis.metric_learning import DissimilarityPCA
 from credalis.network import NoveltyScorer, Standardization, mean_stress
 from credalis.objectives import cross_stress
 from credalis.sources import Source
+
+# Copies of a row, on average, that take no longer than weights, and rows with weights
+# of which all pairs are held in memory.
+_MOST_COPIES = 4
+_MOST_WEIGHTED = 4000
 
 
 class NNEVCLUS(BaseCredalClusterer):
@@ -371,10 +376,12 @@ default="auto"
             those that labels or pairs are about, at most 200 000, stay in memory.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts: a row of weight 2 counts as two equal rows, one
-            of weight 0 is not used and only gets masses. The network is trained on as
-            many copies; of weights that are not whole, or ask for more than 20 000,
-            on as many rows as there are, drawn by their weights. None: all count once;
-            so it must be for data in blocks and for given dissimilarities.
+            of weight 0 is not used and only gets masses. Whole weights of at most four
+            on average are met by as many copies. Others are factors of the terms of
+            pairs where a solver looks at all of them and at most 4000 rows; elsewhere
+            the network is trained on as many rows as there are, drawn by their weights.
+            None: all count once; so it must be for data in blocks and for given
+            dissimilarities.
         checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
             File to continue from; X is read in blocks, as beyond 200 000 objects.
 
@@ -591,12 +598,54 @@ default="auto"
         sample_weight: NDArray[np.float64] | None = None,
         **given: Any,
     ) -> NetworkProblem:
+        if sample_weight is not None:
+            self._check_weighted(given)
+        if sample_weight is not None and self._weighs_terms(sample_weight):
+            settings = settings or Settings.of(self, len(X))
+            return prepare(settings, X, rng, weights=sample_weight, **given)
         objects = self._copies(X, sample_weight, given)
         if objects is not None:
             objects, told = copied_information(objects, len(X), self.n_clusters, given)
             given, X = {**given, **told}, X[objects]
         problem = prepare(settings or Settings.of(self, len(X)), X, rng, **given)
         return replace(problem, is_in_order=objects is None)
+
+    def _check_weighted(self, given: Mapping[str, Any]) -> None:
+        """Refuse what weights cannot be combined with."""
+        if self._is_precomputed:
+            raise ValueError(
+                "sample_weight must be None for NNEVCLUS with metric='precomputed', "
+                "whose inputs are made of the dissimilarities to all objects"
+            )
+        if given.get("dissimilarities") is not None:
+            raise ValueError("sample_weight must be None if dissimilarities are given")
+        if not isinstance(self.init, str) and np.ndim(self.init) == 1:
+            raise ValueError(
+                "init must not be row numbers with sample_weight, give the rows "
+                "themselves"
+            )
+
+    def _weighs_terms(self, weights: NDArray[np.float64]) -> bool:
+        """Whether weights are factors of the terms of all pairs, not copies.
+
+        Few copies are as good, and what a solver does with random pairs or blocks, or a
+        detector with objects, it does with copies.
+        """
+        n_rows = len(weights)
+        are_whole = bool((weights == np.floor(weights)).all())
+        if are_whole and weights.sum() <= min(_MOST_COPIES * n_rows, MAX_COPIES):
+            return False
+        settings = Settings.of(self, n_rows)
+        return (
+            settings.is_full_batch
+            and n_rows <= _MOST_WEIGHTED
+            and self.engine == "numpy"
+            and not self.early_stopping
+            and self.pairs_per_sample is None
+            and self.novelty_detector is None
+            and isinstance(self.init, str)
+            and self.init in ("auto", "random")
+        )
 
     def _copies(
         self,
@@ -617,18 +666,6 @@ default="auto"
                 return None
             objects = copies(X, None)
             return None if (objects == np.arange(len(X))).all() else objects
-        if self._is_precomputed:
-            raise ValueError(
-                "sample_weight must be None for NNEVCLUS with metric='precomputed', "
-                "whose inputs are made of the dissimilarities to all objects"
-            )
-        if given.get("dissimilarities") is not None:
-            raise ValueError("sample_weight must be None if dissimilarities are given")
-        if not isinstance(self.init, str) and np.ndim(self.init) == 1:
-            raise ValueError(
-                "init must not be row numbers with sample_weight, give the rows "
-                "themselves"
-            )
         return copies(X, weights, self.n_clusters)
 
     def _has_fixed_order(self, problem: NetworkProblem) -> bool:
