@@ -379,7 +379,8 @@ default="auto"
             of weight 0 is not used and only gets masses. Whole weights of at most four
             on average are met by as many copies. Others are factors of the terms of
             pairs where a solver looks at all of them and at most 4000 rows; elsewhere
-            the network is trained on as many rows as there are, drawn by their weights.
+            the network is trained on as many rows as there are, but at most 20 000,
+            drawn by their weights.
             None: all count once; so it must be for data in blocks and for given
             dissimilarities.
         checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
