@@ -182,9 +182,7 @@ def _fit(
         outcome = _solve_weighted(estimator, X, weights, given)
     if index is not None:
         found = estimator.partition_
-        estimator.partition_ = uncopied_partition(
-            found.masses, found.focal_sets, index
-        )
+        estimator.partition_ = uncopied_partition(found.masses, found.focal_sets, index)
     heavy = None if weights is None else np.flatnonzero(weights)
     _warn(estimator, outcome, X, heavy, **given)
 
