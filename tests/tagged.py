@@ -24,9 +24,7 @@ def versions():
         ),
         "CITATION.cff": found("CITATION.cff", r"^version: (.+)$"),
         # The newest one with a date.
-        "CHANGELOG.md": found(
-            "CHANGELOG.md", r"^## \[(\d\S*)\] - \d{4}-\d{2}-\d{2}$"
-        ),
+        "CHANGELOG.md": found("CHANGELOG.md", r"^## \[(\d\S*)\] - \d{4}-\d{2}-\d{2}$"),
     }
 
 

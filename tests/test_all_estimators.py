@@ -14,6 +14,7 @@ from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -97,6 +98,7 @@ ESTIMATORS = [
     CatECM(),
     CatECM(focal_sets="singletons", alpha=2.0, beta=1.3, delta=2.0, n_bins=8),
     Consensus(),
+    Consensus(n_clusters=3, metric="gower"),
     Consensus(
         n_clusters=3,
         members=["full", "ward", "bpec"],
@@ -400,6 +402,8 @@ def test_bad_data_is_a_value_error_that_says_what_came(estimator, kind):
     if kind in ("NaN", "text") and estimator.__sklearn_tags__().input_tags.string:
         pytest.skip("cells may be missing, and may be text")
     data, message = BAD_DATA[kind]
+    if kind in ("NaN", "text") and get_tags(estimator).input_tags.allow_nan:
+        pytest.skip("such data are what Gower's dissimilarity is for")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         with pytest.raises(ValueError, match=message):
@@ -473,9 +477,13 @@ def test_bad_parameter_is_a_value_error_that_names_it(
 
 
 def squares(estimator):
-    if estimator.__sklearn_tags__().input_tags.categorical:
+    if get_tags(estimator).input_tags.categorical:
         return False
-    return estimator.get_params().get("metric") not in ("manhattan", "cityblock")
+    return estimator.get_params().get("metric") not in (
+        "manhattan",
+        "cityblock",
+        "gower",
+    )
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])

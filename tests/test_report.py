@@ -500,6 +500,7 @@ def test_every_estimator_can_be_reported(estimator, reported):
         quick(metric="precomputed"),
         EVCLUS(4, metric="precomputed", max_iter=5, n_init=1, random_state=0),
         RECM(4, metric="precomputed", random_state=0),
+        Consensus(4, metric="precomputed", random_state=0),
         EkNNclus(metric="precomputed", n_neighbors=10, random_state=0),
     ],
     ids=lambda estimator: type(estimator).__name__,

@@ -1,8 +1,8 @@
 """What a stranger gets: the wheel in clean environments, alone and with each extra.
 
-``python tests/wheel.py dist`` installs the wheel of a folder, looks at what is in it, and
-runs the demo and the tests that apply: away from the sources, so that nothing but the
-wheel can be imported.
+``python tests/wheel.py dist`` installs the wheel of a folder, looks at what is in it,
+and runs the demo and the tests that apply: away from the sources, so that nothing but
+the wheel can be imported.
 """
 
 import os

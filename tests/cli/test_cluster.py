@@ -164,6 +164,11 @@ class TestAnswers:
         result = run(*options, "-m", "RECM", "-o", "m.csv")
         assert result.code == 0
         assert "dissimilarities of 60 objects" in result.err
+        result = run(*options, "--model", "m.credalis")
+        assert result.code == 0
+        estimator = credalis.load("m.credalis").estimator
+        assert type(estimator).__name__ == "Consensus"
+        assert estimator.metric_ == "precomputed"
         assert "ECM cannot use --precomputed" in run(*options, "-m", "ECM").error
         error = run(
             "cluster", csv, "-c", "2", *GOOD[:-1], "RECM", "--precomputed"

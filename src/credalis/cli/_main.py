@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from credalis import __version__
+from credalis.cli._commands._ask import ask
 from credalis.cli._commands._cluster import cluster
 from credalis.cli._commands._compare import compare
 from credalis.cli._commands._completion import completion
@@ -48,6 +49,7 @@ for _command in (
     demo,
     cluster,
     predict,
+    ask,
     peaks,
     compare,
     reproduce,

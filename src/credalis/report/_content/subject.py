@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from credalis._drawing.inputs import check_features
+from credalis._drawing.inputs import check_features, seen_by
 from credalis.dissimilarity import Gower
 from credalis.partition import CLEAR_LEVEL, CredalPartition, Verdicts
 from credalis.report._content.columns import Column, columns_of
@@ -84,7 +84,7 @@ class Subject:
     @property
     def compared_by(self) -> list[str] | None:
         """Names of what the objects are compared by, if they are known."""
-        if isinstance(getattr(self.estimator, "metric", None), Gower) and self.columns:
+        if isinstance(getattr(self.estimator, "metric_", None), Gower) and self.columns:
             # Several columns of X stand for one of the table.
             return [column.name for column in self.columns]
         return self.feature_names
@@ -150,6 +150,10 @@ def subject_of(
     if partition.n_samples == 0:
         raise ValueError("result must be about at least 1 object, got a partition of 0")
     estimator = None if result is partition else result
+    seen = seen_by(estimator, X)
+    if seen is not X:
+        # A table that the estimator was fitted to is what the reader knows.
+        X, data = seen, X if data is None else data
     matrix = check_features(X, partition.n_samples)
     if data is not None:
         columns = columns_of(data, partition.n_samples)
