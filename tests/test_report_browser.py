@@ -1,39 +1,16 @@
 """The report in a real browser without a network: does it work for its reader?"""
 
-import shutil
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from browsing import browser as browser
 from credalis import ECM, report
 from credalis.datasets import make_four_class
 
 pytest.importorskip("plotly")
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed"
-)
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 NASTY = "<img src=x onerror=window.pwned=1>"
-
-
-def browser_path(player):
-    """Chromium of the system, or the one that playwright has installed, or None."""
-    found = filter(None, map(shutil.which, BROWSERS))
-    own = player.chromium.executable_path
-    return next(found, own if Path(own).is_file() else None)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as player:
-        path = browser_path(player)
-        if path is None:
-            pytest.skip("no Chromium: neither the system's nor playwright's own")
-        browser = player.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

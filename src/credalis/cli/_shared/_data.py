@@ -62,6 +62,11 @@ class DataOptions:
         names = [name for name in cls.__dataclass_fields__ if name in options]
         return cls(**{name: options.pop(name) for name in names})
 
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> "DataOptions":
+        """These options among all options of a command, which stay as they are."""
+        return cls.take(dict(options))
+
     def open(self, path: str, text_columns: Sequence[str] = ()) -> Table:
         """Open the table."""
         delimiter = self.delimiter

@@ -185,7 +185,7 @@ def _labels(
 ) -> tuple[NDArray[np.intp], list[str]]:
     """Clusters of the labelled rows, -1 for the others, and what they are called."""
     known = [line for line in lines if line[2] not in _UNKNOWN]
-    clusters = _clusters_of({line[2] for line in known}, n_clusters)
+    clusters = clusters_of({line[2] for line in known}, n_clusters)
     if n_clusters is not None and len(clusters) > n_clusters:
         raise ValueError(
             f"{path} has {len(clusters)} different labels, more than the {n_clusters} "
@@ -212,7 +212,7 @@ def _names(path: str, lines: Lines, rows: Rows) -> list[str]:
     return names
 
 
-def _clusters_of(labels: Sequence[str] | set[str], n_clusters: int | None) -> dict:
+def clusters_of(labels: Sequence[str] | set[str], n_clusters: int | None) -> dict:
     """Numbers of clusters as they are; names, and other numbers, in their order."""
     are_whole = all(_WHOLE.fullmatch(label) for label in labels)
     if are_whole:
