@@ -50,6 +50,7 @@ ALWAYS = ["tests/test_layers.py", "tests/test_public_api.py"]
                 "tests/test_report_browser.py",
                 "tests/test_report_charts.py",
                 "tests/test_report_layout.py",
+                "tests/test_report_reasons.py",
             ],
         ),
         ("peaks.py", ["tests/test_peaks.py"]),
