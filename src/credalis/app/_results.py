@@ -24,7 +24,7 @@ from credalis.report._content.objects import (
 from credalis.report._content.profiles import Profiles, cards_of, profiles_of
 from credalis.report._content.subject import Subject, subject_of
 from credalis.report._content.summary import facts, how, lead
-from credalis.report._content.text import plain
+from credalis.report._content.text import listed, plain
 
 RESULT, NAMES = "result.json", "names.json"
 
@@ -161,7 +161,7 @@ def _listed(
         "objects": [
             {
                 "object": i,
-                "why": reason(subject, i, profiles),
+                "why": _why(subject, i, profiles),
                 "doubt": round(float(subject.partition.doubt[i]), 3),
                 "masses": [
                     {"set": name, "mass": mass}
@@ -171,6 +171,14 @@ def _listed(
             for i in found.objects
         ],
     }
+
+
+def _why(subject: Subject, i: int, profiles: Profiles | None) -> str:
+    """Why an object is listed; the report speaks of clusters by their numbers."""
+    names, inside = subject.cluster_names, np.flatnonzero(subject.verdicts.sets[i])
+    if names is None or not len(inside):
+        return reason(subject, i, profiles)
+    return f"between {listed([names[k] for k in inside], limit=6)}"
 
 
 def _shepard(subject: Subject) -> dict[str, Any] | None:

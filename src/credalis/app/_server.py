@@ -61,7 +61,7 @@ _TYPES = {
 # A report has its scripts in itself. It may run them, but in no way as this page.
 _REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; "
-    "script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:"
 )
 

@@ -166,6 +166,9 @@ async function take(state) {
   if (isGone) app.result = null;
   update();
   document.documentElement.dataset.ready = "";
+  const isNew = !before && state.table && !state.is_reopened && !state.runs.length;
+  // A table that was named on the command line.
+  if (isNew && !state.recommendation && !state.job) await app.attempt(() => api.send("/api/recommendation", "POST"));
   if (newest && (wasNewest || !app.result) && app.result?.id !== newest.id) {
     await app.attempt(() => app.open(newest.number));
     if (before) app.say("The result is there.");
