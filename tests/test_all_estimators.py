@@ -14,6 +14,7 @@ from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -97,6 +98,7 @@ ESTIMATORS = [
     CatECM(),
     CatECM(focal_sets="singletons", alpha=2.0, beta=1.3, delta=2.0, n_bins=8),
     Consensus(),
+    Consensus(n_clusters=3, metric="gower"),
     Consensus(
         n_clusters=3,
         members=["full", "ward", "bpec"],
@@ -279,6 +281,16 @@ def test_data_frames_keep_their_names(estimator, X, frame):
     np.testing.assert_array_equal(named.predict(table), estimator.fit(X).predict(X))
 
 
+def test_tables_of_a_result_have_the_index_of_the_frame(estimator, X):
+    index = pd.Index([f"row {i}" for i in range(len(X))], name="key")
+    table = pd.DataFrame(X, index=index)
+    table.columns = [f"x{j}" for j in range(X.shape[1])]
+    estimator.fit(table)
+    assert estimator.partition_.to_pandas().index.equals(index)
+    predicted = estimator.predict_partition(table.iloc[3:7]).to_pandas()
+    assert predicted.index.tolist() == index[3:7].tolist()
+
+
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_transform_returns_frames_named_after_the_focal_sets(estimator, X, output):
     frame = estimator.set_output(transform=output).fit_transform(X)
@@ -390,6 +402,8 @@ def test_bad_data_is_a_value_error_that_says_what_came(estimator, kind):
     if kind in ("NaN", "text") and estimator.__sklearn_tags__().input_tags.string:
         pytest.skip("cells may be missing, and may be text")
     data, message = BAD_DATA[kind]
+    if kind in ("NaN", "text") and get_tags(estimator).input_tags.allow_nan:
+        pytest.skip("such data are what Gower's dissimilarity is for")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         with pytest.raises(ValueError, match=message):
@@ -463,9 +477,13 @@ def test_bad_parameter_is_a_value_error_that_names_it(
 
 
 def squares(estimator):
-    if estimator.__sklearn_tags__().input_tags.categorical:
+    if get_tags(estimator).input_tags.categorical:
         return False
-    return estimator.get_params().get("metric") not in ("manhattan", "cityblock")
+    return estimator.get_params().get("metric") not in (
+        "manhattan",
+        "cityblock",
+        "gower",
+    )
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])

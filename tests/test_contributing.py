@@ -43,7 +43,15 @@ ALWAYS = ["tests/test_layers.py", "tests/test_public_api.py"]
         ("belief/_mobius.py", ["tests/belief/test_mobius.py"]),
         ("metrics/__init__.py", ["tests/metrics"]),
         ("cli/_shared/_console.py", ["tests/cli"]),
-        ("report/_page.py", ["tests/test_report.py", "tests/test_report_browser.py"]),
+        (
+            "report/_page.py",
+            [
+                "tests/test_report.py",
+                "tests/test_report_browser.py",
+                "tests/test_report_charts.py",
+                "tests/test_report_layout.py",
+            ],
+        ),
         ("peaks.py", ["tests/test_peaks.py"]),
     ],
 )

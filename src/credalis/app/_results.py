@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from credalis._drawing.palette import cluster_colors, hex_color
+from credalis._drawing.palette import cluster_colors, hex_color, on_dark
 from credalis.cli._cluster import Clustering
 from credalis.partition._presentation import silences
 from credalis.plots import ShepardDisplay
@@ -69,6 +69,7 @@ def write_result(folder: Path, found: Clustering, before: Path | None) -> None:
     subject = subject_for(found)
     profiles = profiles_of(subject)
     rows = np.flatnonzero(found.table.prepared.is_kept)
+    colors = [hex_color(each) for each in cluster_colors(found.partition.n_clusters)]
     axes = _write_arrays(folder, subject, profiles, rows)
     result = {
         "lead": lead(subject),
@@ -79,9 +80,8 @@ def write_result(folder: Path, found: Clustering, before: Path | None) -> None:
         "n_objects": subject.n_samples,
         "n_clusters": found.partition.n_clusters,
         "cluster_names": subject.cluster_names,
-        "colors": [
-            hex_color(color) for color in cluster_colors(found.partition.n_clusters)
-        ],
+        "colors": colors,
+        "dark_colors": [on_dark(color) for color in colors],
         "has_sets": found.partition.n_clusters <= _MAX_BITS,
         "clear_level": found.clear_level,
         "axes": axes,

@@ -33,7 +33,6 @@ from credalis.cli._shared._methods import (
 from credalis.cli._shared._n_clusters import choose_n_clusters
 from credalis.cli._shared._names import (
     DEFAULT,
-    DEFAULT_OF_DISSIMILARITIES,
     DEFAULT_OF_MIXED,
     DEFAULT_WITH_WEIGHTS,
 )
@@ -55,6 +54,8 @@ from credalis.partition._presentation import set_sizes
 from credalis.tables import output_format
 from credalis.tabular import TabularModel
 
+# Options that name files of what is known about the rows.
+_FILES = ("labels", "must_link", "cannot_link", "answers")
 # What the method for rows with categories or gaps has no use for: with one of these,
 # the usual one is taken, on encoded columns.
 _FOR_THE_DEFAULT = ("parameters", "labels", "coverage", "precomputed")
@@ -165,8 +166,8 @@ def begin(data: str, options: dict[str, Any], console: Console) -> Beginning:
             method = DEFAULT_OF_MIXED
             estimator = _estimator(method, (), options, console)
             console.note(
-                f"- {DEFAULT_OF_MIXED} clusters them: it takes any dissimilarity, "
-                f"which {DEFAULT} does not (-m names another method)"
+                f"- {DEFAULT_OF_MIXED} clusters them, which has done best on such "
+                "tables (-m names another method)"
             )
         estimator.set_params(metric=table.metric)
     return Beginning(table, estimator, method)
@@ -221,6 +222,9 @@ def write_outputs(
     if options["model"]:
         # What was guessed about the file may quote a line of it.
         about = {**found.facts, "decisions": table.columns.decisions}
+        # What a further fit has to be given as well.
+        about["weights"] = options["weights"]
+        about["given"] = [f for f in _FILES if options[f] is not None]
         preparation = table.prepared.preparation
         if not options["precomputed"]:
             about = with_typical_cells(
@@ -257,19 +261,13 @@ def _estimator(
 
 
 def _default_method(options: dict[str, Any], console: Console) -> str:
-    if options["weights"]:
-        console.note(
-            f"--weights: {DEFAULT_WITH_WEIGHTS}, because {DEFAULT} takes no weights "
-            "(-m names another method)"
-        )
-        return DEFAULT_WITH_WEIGHTS
-    if not options["precomputed"]:
+    if not options["weights"]:
         return DEFAULT
     console.note(
-        f"--precomputed: {DEFAULT_OF_DISSIMILARITIES}, because the members of "
-        f"{DEFAULT} need attributes (-m names another method)"
+        f"--weights: {DEFAULT_WITH_WEIGHTS}, because {DEFAULT} takes no weights "
+        "(-m names another method)"
     )
-    return DEFAULT_OF_DISSIMILARITIES
+    return DEFAULT_WITH_WEIGHTS
 
 
 def _check_options(data: str, method: str, options: dict[str, Any]) -> None:
@@ -279,10 +277,10 @@ def _check_options(data: str, method: str, options: dict[str, Any]) -> None:
     check_report(options["report"])
     if options["output"]:
         output_format(options["output"])
-    names = ("partial_labels", "must_link", "cannot_link")
-    files = (options["labels"], options["must_link"], options["cannot_link"])
     given = {
-        name: path for name, path in zip(names, files, strict=True) if path is not None
+        "partial_labels" if name == "labels" else name: options[name]
+        for name in _FILES
+        if options[name] is not None
     }
     check_side_information(method, given)
     if options["weights"]:
@@ -319,6 +317,7 @@ def _fit(
         labels=options["labels"],
         must_link=options["must_link"],
         cannot_link=options["cannot_link"],
+        answers=options["answers"],
         n_clusters=wanted if isinstance(wanted, int) else None,
     )
     reasons: dict[str, Any] = {}

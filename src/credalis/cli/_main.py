@@ -9,6 +9,7 @@ import click
 
 from credalis import __version__
 from credalis.cli._commands._app import app
+from credalis.cli._commands._ask import ask
 from credalis.cli._commands._cluster import cluster
 from credalis.cli._commands._compare import compare
 from credalis.cli._commands._completion import completion
@@ -50,6 +51,7 @@ for _command in (
     app,
     cluster,
     predict,
+    ask,
     peaks,
     compare,
     reproduce,

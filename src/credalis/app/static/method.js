@@ -28,7 +28,7 @@ export function create(app) {
     const isOther = settings.method === null && hasNames && !found.uses_labels;
     const used = isOther ? methods.find((each) => each.name === app.methods.default) : found;
     const why = isOther
-      ? `You have named groups, which ${found.name} cannot use: therefore ${used.name}, with an indicator for each category.`
+      ? `You have named groups, which ${found.name} cannot use: therefore ${used.name}.`
       : preview.is_gower && settings.method === null
       ? "Your table has categories or missing cells, so rows are compared column by column, and a method is taken that needs no more than such dissimilarities."
       : "";

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.svm import OneClassSVM
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from credalis import _archive
 from credalis._checks import check_choice, naming
@@ -74,9 +74,10 @@ default="auto"
     metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "gower" for the mean difference as a share of the range
-        of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
-        columns of several kinds with gaps, "precomputed" if X is a square matrix of
-        dissimilarities, or a transformer in whose space Euclidean distances are taken.
+        of each column, where X may be a data frame with categories, dates and gaps, the
+        ``metric_`` of a `credalis.tabular.TablePreparation` for the matrix it makes of
+        one, "precomputed" if X is a square matrix of dissimilarities, or a transformer
+        in whose space Euclidean distances are taken.
         A transformer is cloned and fitted with the side information it can use.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
@@ -557,8 +558,7 @@ default="auto"
                 f"X must hold objects of shape {expected} as in fit, got objects of "
                 f"shape {got}"
             )
-        with naming("X"):
-            return validate_data(self, X, reset=reset, **options)
+        return super()._validate(X, reset=reset, ensure_min_samples=ensure_min_samples)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
