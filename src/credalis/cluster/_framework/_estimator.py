@@ -339,7 +339,8 @@ class BaseCredalClusterer(
         refit : bool, default=False
             Whether X are all rows, of which some shall be kept from the fit: the model
             is fitted again, to the rows without labels, or for the target "replicate"
-            to 40 % of all. Labels and pairs that fit was given are not given again.
+            to 40 % of all. Labels, pairs and weights that fit was given are not given
+            again.
         n_refits : int, default=5
             For the target "replicate", clusterings that are made of parts of X; for
             "model", data sets that are drawn from each of two mixtures and clustered.

@@ -220,8 +220,9 @@ def _solve_weighted(
     rows = np.flatnonzero(weights)
     some, weights = estimator._objects(X, rows), weights[rows]
     known = {name: value for name, value in given.items() if value is not None}
-    if len(rows) < len(X):
-        known = among_rows(rows, len(X), estimator._parameter("n_clusters"), known)
+    about = {name: known[name] for name in _SIDE_INFORMATION if name in known}
+    if about and len(rows) < len(X):
+        known |= among_rows(rows, len(X), estimator._parameter("n_clusters"), about)
     estimator._check_enough_objects(some)
     rng = check_random_state(estimator.random_state)
     with one_thread():
