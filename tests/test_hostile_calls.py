@@ -35,7 +35,12 @@ from credalis.datasets import make_bananas, make_four_class
 from credalis.metric_learning import FDA, KFDA, DissimilarityPCA
 from credalis.model_selection import search, select_n_clusters, suggest_n_clusters
 from credalis.peaks import delta_bel
-from credalis.plots import ConsistencyDisplay, CredalPartitionDisplay, FeatureDisplay
+from credalis.plots import (
+    ConsistencyDisplay,
+    CredalPartitionDisplay,
+    FeatureDisplay,
+    ShepardDisplay,
+)
 from credalis.streaming import NewClusterMonitor
 
 pytestmark = [
@@ -193,6 +198,11 @@ def test_other_things_are_no_focal_sets(call, wrong):
             "ci must be an array of numbers",
         ),
         (lambda: FeatureDisplay.from_features(3, [0]), "features is not valid"),
+        (
+            lambda: ShepardDisplay.from_partition(PARTITION, MATRIX, scale=5e-324),
+            "scale must lie between",
+        ),
+        (lambda: credalis.explain(PARTITION, [[1.0], [1.0, 2.0]]), "X is not valid"),
         (
             lambda: CredalPartitionDisplay.from_partition(3, ROWS),
             "partition must be a CredalPartition",
