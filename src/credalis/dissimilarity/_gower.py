@@ -571,27 +571,30 @@ def in_blocks(
     if others is None:
         return _among(points(rows))
     values = np.empty((len(rows), len(others)))
-    n_rows = max(1, _BLOCK_ENTRIES // max(1, len(others)))
     columns = points(others)
     for first in range(0, len(rows), _READY_ROWS):
         ready = points(rows[first : first + _READY_ROWS])
-        for start in range(0, len(ready), n_rows):
-            block = gower_block(ready[start : start + n_rows], columns)
-            values[first + start : first + start + len(block)] = block
+        part = values[first : first + _READY_ROWS]
+        for above in _tiles(len(ready)):
+            for beside in _tiles(len(columns)):
+                part[above, beside] = gower_block(ready[above], columns[beside])
     return values
+
+
+def _tiles(n: int) -> list[slice]:
+    """Ranges as long as the sides of a block."""
+    size = max(1, int(np.sqrt(_BLOCK_ENTRIES)))
+    return [slice(start, start + size) for start in range(0, n, size)]
 
 
 def _among(points: GowerPoints) -> Array:
     """Dissimilarities of all pairs of the same rows, (n, n)."""
-    n = len(points)
-    values = np.empty((n, n))
-    size = max(1, int(np.sqrt(_BLOCK_ENTRIES)))
-    for start in range(0, n, size):
-        rows = slice(start, start + size)
-        for first in range(start, n, size):
-            columns = slice(first, first + size)
+    values = np.empty((len(points), len(points)))
+    tiles = _tiles(len(points))
+    for k, rows in enumerate(tiles):
+        for columns in tiles[k:]:
             block = gower_block(points[rows], points[columns])
-            if first == start:
+            if rows is columns:
                 block = np.triu(block, 1)
                 block += block.T
             values[rows, columns] = block
