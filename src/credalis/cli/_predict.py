@@ -212,7 +212,12 @@ def _load(path: str) -> Any:
 
 
 def _tabular_model(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
-    """An estimator saved in Python, as a model that takes the columns as they are."""
+    """An estimator saved in Python, as a model that takes the columns as they are.
+
+    Or as in its fit, if that was to a table.
+    """
+    if hasattr(estimator, "preparation_"):
+        return TabularModel(estimator.preparation_, _without_table(estimator))
     names = getattr(estimator, "feature_names_in_", None)
     n_features = estimator.n_features_in_
     columns = tuple(table.columns if names is None else map(str, names))
@@ -232,6 +237,16 @@ def _tabular_model(estimator: BaseCredalClusterer, table: Table) -> TabularModel
         fill_categories={},
     )
     return TabularModel(preparation, _without_names(estimator))
+
+
+def _without_table(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
+    """A copy that takes the matrix which a table becomes."""
+    preparation = estimator.preparation_
+    twin = _without_names(estimator)
+    twin.metric = preparation.gower()
+    twin.n_features_in_ = len(preparation.feature_names)
+    del twin.preparation_, twin.decisions_
+    return twin
 
 
 def _without_names(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
