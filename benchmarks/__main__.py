@@ -5,6 +5,7 @@ import json
 import sys
 
 from benchmarks import (
+    answers,
     bootclus,
     command_line,
     constrained,
@@ -16,6 +17,7 @@ from benchmarks import (
     eknnclus,
     evclus,
     evclust_port,
+    explanations,
     gower,
     indices,
     metric_learning,
@@ -48,10 +50,12 @@ BENCHMARKS = {
 }
 # About quality or memory; they take minutes and run only when they are named.
 EXPERIMENTS = {
+    "answers": answers.run,
     "command_line": command_line.run,
     "constrained": constrained.run,
     "dask_speedup": dask_speedup.run,
     "earlier": earlier.run,
+    "explanations": explanations.run,
     "mixed": mixed.run,
     "out_of_core": out_of_core.run,
     "row_costs": row_costs.run,

@@ -180,7 +180,7 @@ class TestAnswers:
         result = run("cluster", csv, "-c", "2", *GOOD, "--report", "report.html")
         assert result.code == 0
         page = (tmp_path / "report.html").read_text()
-        assert "<h1>ECM report</h1>" in page
+        assert "<h1>flowers.csv <time" in page
         assert "f000" in page
         assert "credalis cluster flowers.csv -c 2" in page
 

@@ -1,12 +1,13 @@
 """``credalis predict``: the masses of new rows under a saved model."""
 
-import copy
 from collections.abc import Iterator
 from typing import Any
 
+import click
 import numpy as np
 import pyarrow as pa
 
+from credalis._explain._batches import RowExplainer
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._coverage import (
     Coverage,
@@ -14,19 +15,17 @@ from credalis.cli._shared._coverage import (
 )
 from credalis.cli._shared._data import DataOptions
 from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._models import open_model_and_table
 from credalis.cli._shared._options import (
     checked_fields,
     is_csv_safe,
 )
 from credalis.cli._shared._outputs import check_outputs
 from credalis.cli._shared._tally import Tally, named_line
-from credalis.cluster import BaseCredalClusterer
-from credalis.io import load
 from credalis.partition import CLEAR_LEVEL
 from credalis.partition._presentation import set_sizes
 from credalis.tables import Table, output_format, write_table
 from credalis.tabular import (
-    Preparation,
     TabularModel,
     membership_batch,
     membership_schema,
@@ -42,30 +41,27 @@ def run(model: str, data: str, **options: Any) -> None:
         has_table_on_stdout=output == "-",
     )
     fields = checked_fields(options["fields"])
+    if options["explain"] and output is None:
+        raise click.UsageError(
+            "--explain adds a column to the memberships: say where to write them with "
+            "-o",
+            click.get_current_context(),
+        )
     if output:
         output_format(output)
     for source in (data, model):
         check_outputs(source, {"--output": output})
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
-        saved = _load(model)
-        # The identifiers of the fit, if the new table has them as well.
-        implied = saved.facts.get("id") if isinstance(saved, TabularModel) else None
-        table = table_options.open(data, [implied] if implied else [])
-        id_column = table_options.id_column
-        if id_column is not None:
-            table.check_columns([id_column])
-        elif implied in table.columns:
-            id_column = implied
-        scorer = (
-            saved if isinstance(saved, TabularModel) else _tabular_model(saved, table)
-        )
+        scorer, table, id_column = open_model_and_table(model, data, table_options)
         level = options["clear_level"] or scorer.facts.get("clear_level", CLEAR_LEVEL)
         known = scorer.facts.get("coverage", {}).get("level")
         coverage = saved_coverage(scorer.estimator, options["coverage"] or known)
         scoring = _Scoring(
             scorer, table, id_column, table_options.missing, level, coverage, console
         )
+        if options["explain"]:
+            scoring.explain()
         scoring.write(output, fields, options["csv_safe"])
     stop_if_asked()
     text = scoring.tally.text()
@@ -125,6 +121,22 @@ class _Scoring:
         self._coverage = coverage
         self._console = console
         self._names: list[str] | None = model.facts.get("cluster_names")
+        self._explainer: RowExplainer | None = None
+
+    def explain(self) -> None:
+        """Add a column of reasons."""
+        metric = getattr(self._model.estimator, "metric", None)
+        if isinstance(metric, str) and metric == "precomputed":
+            raise ValueError(
+                "--explain needs columns that describe the rows, but the model was "
+                "fitted to dissimilarities"
+            )
+        self._explainer = RowExplainer(self._model, self.tally.clear_level)
+        if not self._explainer.remembers:
+            self._console.note(
+                "the model does not say what is typical of its clusters: the first "
+                "rows of the table do, for --explain"
+            )
 
     def write(
         self, output: str | None, fields: list[str], csv_safe: bool | None
@@ -146,6 +158,7 @@ class _Scoring:
             key,
             fields,
             has_coverage=self._coverage is not None,
+            has_reasons=self._explainer is not None,
             cluster_names=self._names,
         )
         if output is None:
@@ -170,6 +183,9 @@ class _Scoring:
             rows = pa.array(np.arange(start, start + batch.num_rows))
             keys = batch.column(self._id_column) if others else rows
             sets = None if self._coverage is None else self._coverage.sets(partition)
+            reasons = None
+            if self._explainer is not None:
+                reasons = self._explainer.sentences(batch, features, partition)
             yield membership_batch(
                 schema,
                 partition,
@@ -178,6 +194,7 @@ class _Scoring:
                 self.tally.clear_level,
                 sets,
                 self._names,
+                reasons,
             )
             if sets is not None:
                 self.tally.set_sizes += set_sizes(sets)
@@ -200,58 +217,3 @@ class _Scoring:
             )
         if not self.tally.n_rows:
             raise ValueError(f"{self._table.name} has a header but no rows")
-
-
-def _load(path: str) -> Any:
-    saved = load(path)
-    if not isinstance(saved, (TabularModel, BaseCredalClusterer)):
-        raise ValueError(
-            f"{path} holds a {type(saved).__name__}, not a model that can predict"
-        )
-    return saved
-
-
-def _tabular_model(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
-    """An estimator saved in Python, as a model that takes the columns as they are.
-
-    Or as in its fit, if that was to a table.
-    """
-    if hasattr(estimator, "preparation_"):
-        return TabularModel(estimator.preparation_, _without_table(estimator))
-    names = getattr(estimator, "feature_names_in_", None)
-    n_features = estimator.n_features_in_
-    columns = tuple(table.columns if names is None else map(str, names))
-    if len(columns) != n_features:
-        raise ValueError(
-            f"{table.name} must have {n_features} columns in the order of the fit, "
-            f"because the model has no column names; got {len(columns)}"
-        )
-    preparation = Preparation(
-        numeric=columns,
-        categories={},
-        scaling="none",
-        missing="error",
-        center=np.zeros(n_features),
-        scale=np.ones(n_features),
-        fill=np.full(n_features, np.nan),
-        fill_categories={},
-    )
-    return TabularModel(preparation, _without_names(estimator))
-
-
-def _without_table(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
-    """A copy that takes the matrix which a table becomes."""
-    preparation = estimator.preparation_
-    twin = _without_names(estimator)
-    twin.metric = preparation.gower()
-    twin.n_features_in_ = len(preparation.feature_names)
-    del twin.preparation_, twin.decisions_
-    return twin
-
-
-def _without_names(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
-    """A copy that takes an array without a warning about names."""
-    twin = copy.copy(estimator)
-    if hasattr(twin, "feature_names_in_"):
-        del twin.feature_names_in_
-    return twin

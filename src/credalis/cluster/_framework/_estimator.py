@@ -58,7 +58,7 @@ from credalis.cluster._framework._schema import ESTIMATOR
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster._inputs._side_information import placed
-from credalis.partition import CredalPartition, uncopied_partition
+from credalis.partition import CredalPartition, index_of, uncopied_partition
 from credalis.sources import Source, lazily
 
 if TYPE_CHECKING:
@@ -159,6 +159,9 @@ class BaseCredalClusterer(
     _needs_side_information: ClassVar[bool] = False
     # Whether time and memory of a fit grow no faster than the number of rows.
     _is_for_many_rows: ClassVar[bool] = False
+    # Whether numbers are categories to the method, which is then compared with others
+    # only if it is named.
+    _is_for_categories: ClassVar[bool] = False
     # Whether predictions rest on the masses of the training objects.
     _predicts_from_partition: ClassVar[bool] = False
     # Whether X may be a matrix of dissimilarities, a source, and a Dask collection.
@@ -235,9 +238,10 @@ class BaseCredalClusterer(
         CredalPartition
         """
         check_is_fitted(self)
+        index = index_of(X)
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
-            return uncopied_partition(self._reported_masses(X), self.focal_sets_)
+            return uncopied_partition(self._reported_masses(X), self.focal_sets_, index)
 
     def outlier_p_values(self, X: ArrayLike) -> NDArray[np.float64]:
         """How probable it is that an ordinary object is as strange, for each row of X.
@@ -335,7 +339,8 @@ class BaseCredalClusterer(
         refit : bool, default=False
             Whether X are all rows, of which some shall be kept from the fit: the model
             is fitted again, to the rows without labels, or for the target "replicate"
-            to 40 % of all. Labels and pairs that fit was given are not given again.
+            to 40 % of all. Labels, pairs and weights that fit was given are not given
+            again.
         n_refits : int, default=5
             For the target "replicate", clusterings that are made of parts of X; for
             "model", data sets that are drawn from each of two mixtures and clustered.
@@ -539,6 +544,14 @@ class BaseCredalClusterer(
                 ensure_min_samples=ensure_min_samples,
             )
 
+    def _objects(
+        self, X: NDArray[np.float64], rows: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Some of the objects, by row number, or their dissimilarities."""
+        if self._reads_dissimilarities and self._is_precomputed:
+            return X[np.ix_(rows, rows)]
+        return X[rows]
+
     def _validate_table(
         self, X: Any, reset: bool, ensure_min_samples: int
     ) -> NDArray[np.float64]:
@@ -640,10 +653,16 @@ class BaseCredalClusterer(
         return self._is_about_novelty and self.focal_sets_.empty_index is not None
 
     def _reference_of(
-        self, X: NDArray[np.float64], rng: np.random.RandomState
+        self,
+        X: NDArray[np.float64],
+        rng: np.random.RandomState,
+        objects: NDArray[np.intp] | None = None,
     ) -> NeighborNovelty | Calibration:
-        """What gives the p-values of new objects, the other attributes being set."""
-        return NeighborNovelty.of(*self._points(X), rng)
+        """What gives the p-values of new objects, the other attributes being set.
+
+        Of these objects, by row number; None: all.
+        """
+        return NeighborNovelty.of(*self._points(X), rng, objects)
 
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         """Where the distances of objects are taken, and the metric there."""

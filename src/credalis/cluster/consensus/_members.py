@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 
 from credalis._checks import check_choice, shown
 from credalis._control import poll
+from credalis._warnings import unheard
 from credalis.cluster.consensus._committee import (
     Frame,
     Member,
@@ -119,9 +119,8 @@ def convene(
         poll()
         name = free_name(each, [*(one.name for one in found), *failures])
         try:
-            with warnings.catch_warnings():
-                # What a member has to complain of shows in how it agrees.
-                warnings.simplefilter("ignore")
+            # What a member has to complain of shows in how it agrees.
+            with unheard():
                 found.append(ask(each, name, n_clusters=n_clusters, seed=int(seed)))
         except Exception as error:  # whatever a clusterer of the user's raises
             failures[name] = f"{type(error).__name__}: {error}"
@@ -158,8 +157,7 @@ def _gate(
     if not starts:
         return Gate()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with unheard():
             gate = adequacy(inside[chosen], starts, n_clusters, rng, ridge=ridge)
             if len(chosen) < len(inside):
                 gate = refined(gate, inside, ridge)
@@ -174,8 +172,7 @@ def _gate(
 def starting_memberships(inside: Array, n_clusters: int, seed: int) -> list[Array]:
     """Memberships of k-means clusters that the mixtures start from."""
     rng = np.random.RandomState(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with unheard():
         return [
             one_hot(
                 KMeans(n_clusters, n_init=1, random_state=rng).fit_predict(inside),
