@@ -255,8 +255,11 @@ def mean_stress(
 
 def full_objective(
     network: CredalNetwork, data: TrainingData
-) -> Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]:
-    """Cost and gradient as a function of the parameters, over all objects."""
+) -> Callable[[NDArray[np.float64]], tuple[Any, NDArray[np.float64]]]:
+    """Cost and gradient as a function of the parameters, over all objects.
+
+    Parameters of several networks, as the rows of a matrix, give a cost for each.
+    """
     information, inputs = data.information, data.inputs
     assert not isinstance(inputs, DeferredInputs)
     objective = stress_objective(data)
@@ -268,11 +271,14 @@ def full_objective(
 
     def value_and_gradient(parameters):
         gradient = np.empty_like(parameters)
+        is_stack = parameters.ndim > 1
         value = network.value_and_gradient(
             parameters,
             inputs,
             data.scores,
-            objective.value_and_gradient,
+            objective.values_and_gradients
+            if is_stack
+            else objective.value_and_gradient,
             gradient,
         )
         return value, gradient

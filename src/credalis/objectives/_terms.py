@@ -32,6 +32,12 @@ class Objective(ABC):
         """The value alone."""
         return self.value_and_gradient(masses)[0]
 
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """Values and derivatives for each of a stack, on the first axis of masses."""
+        results = [self.value_and_gradient(each) for each in masses]
+        values = np.array([value for value, _ in results])
+        return values, np.array([gradient for _, gradient in results])
+
     def __add__(self, other: "Objective") -> "Objective":
         return Sum((self, other))
 
@@ -54,6 +60,15 @@ class Sum(Objective):
             gradient += slope
         return total, gradient
 
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack."""
+        total, gradient = self.terms[0].values_and_gradients(masses)
+        for term in self.terms[1:]:
+            value, slope = term.values_and_gradients(masses)
+            total = total + value
+            gradient += slope
+        return total, gradient
+
 
 @dataclass(frozen=True, eq=False)
 class Scaled(Objective):
@@ -67,6 +82,12 @@ class Scaled(Objective):
         value, gradient = self.term.value_and_gradient(masses)
         gradient *= self.weight
         return self.weight * value, gradient
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack."""
+        values, gradient = self.term.values_and_gradients(masses)
+        gradient *= self.weight
+        return self.weight * values, gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,23 +109,42 @@ class LabelFit(Objective):
     focal_sets: FocalSets
 
     @cached_property
-    def _has_repetitions(self) -> bool:
-        """Whether some object occurs several times, which takes slower sums."""
-        return bool((np.bincount(self.objects) > 1).any())
+    def _distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, bool]:
+        """Objects and labels that differ, how often each occurs, whether all once.
+
+        Repetitions only count more; an object with several labels takes slower sums.
+        """
+        if np.bincount(self.objects).max() == 1:
+            return self.objects, self.labels, np.ones(len(self.objects)), True
+        n_clusters = self.focal_sets.n_clusters
+        keys, numbers = np.unique(
+            self.objects * n_clusters + self.labels, return_counts=True
+        )
+        objects, labels = np.divmod(keys, n_clusters)
+        is_once = bool(np.bincount(objects).max() == 1)
+        return objects, labels, 1.0 * numbers, is_once
 
     def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
         """P and ∂P/∂M = 2 F (PL - Y) / n_labelled in the columns of these objects."""
+        values, gradient = self.values_and_gradients(masses)
+        return float(values), gradient
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack."""
         members = self.focal_sets.membership.astype(float)
-        n_labelled = len(self.objects)
-        residuals = members.T @ masses[:, self.objects]
-        residuals[self.labels, np.arange(n_labelled)] -= 1.0
+        objects, labels, counts, is_once = self._distinct
+        residuals = members.T @ masses[..., objects]
+        residuals[..., labels, np.arange(len(labels))] -= 1.0
+        slopes = residuals * (counts / len(self.objects))
+        values = np.einsum("...ij,...ij->...", slopes, residuals)
+        slopes = (2.0 * members) @ slopes
         gradient = np.zeros_like(masses)
-        slopes = (members @ residuals) * (2.0 / n_labelled)
-        if self._has_repetitions:
-            np.add.at(gradient.T, self.objects, slopes.T)
+        if is_once:
+            gradient[..., objects] = slopes
         else:
-            gradient[:, self.objects] = slopes
-        return float(np.vdot(residuals, residuals)) / n_labelled, gradient
+            columns = np.moveaxis(gradient, -1, 0)
+            np.add.at(columns, objects, np.moveaxis(slopes, -1, 0))
+        return values, gradient
 
 
 @dataclass(frozen=True, eq=False)

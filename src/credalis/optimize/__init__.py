@@ -1,5 +1,6 @@
 """Solvers that know nothing of clustering."""
 
+from credalis.optimize._lbfgs import minimize_together
 from credalis.optimize._loop import (
     GradientTrace,
     Trace,
@@ -35,5 +36,6 @@ __all__ = [
     "minimize_lbfgs",
     "minimize_on_simplex",
     "minimize_quartic",
+    "minimize_together",
     "simplex_gap",
 ]

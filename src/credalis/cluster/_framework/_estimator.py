@@ -470,6 +470,25 @@ class BaseCredalClusterer(
     ) -> Solution:
         """One run: from a random start, or from a previous solution with fewer sets."""
 
+    def _groups(
+        self, data: Any, seeds: NDArray[np.integer]
+    ) -> list[NDArray[np.integer]]:
+        """Seeds of the starts that run together; here each start runs alone."""
+        return list(seeds[:, None])
+
+    def _solve_group(
+        self,
+        data: Any,
+        focal_sets: Any,
+        rngs: list[np.random.RandomState],
+        *,
+        previous: Any,
+        report: Callable[[int, float], None],
+    ) -> Solution:
+        """The best of starts that run together."""
+        (rng,) = rngs
+        return self._solve(data, focal_sets, rng, previous=previous, report=report)
+
     @abstractmethod
     def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X, needing little memory beyond the result."""

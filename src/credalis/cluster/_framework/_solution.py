@@ -116,18 +116,19 @@ def best_start(
 ) -> Solution:
     """The solution of lowest loss over starts with these seeds."""
     progress = None
+    groups = estimator._groups(data, seeds)
     if estimator.verbose and not is_quiet:
         progress = Progress(
             type(estimator).__name__,
-            n_runs=len(seeds),
+            n_runs=len(groups),
             max_iter=estimator._max_iterations(data),
             enabled=True,
         )
     arguments = [
-        (estimator, data, focal_sets, seed, previous, progress, run)
-        for run, seed in enumerate(seeds)
+        (estimator, data, focal_sets, group, previous, progress, run)
+        for run, group in enumerate(groups)
     ]
-    if effective_n_jobs(estimator.n_jobs) == 1 or len(seeds) == 1:
+    if effective_n_jobs(estimator.n_jobs) == 1 or len(groups) == 1:
         best = _in_turn(arguments)
     else:
         solutions = Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
@@ -164,22 +165,22 @@ def _run(
     estimator: BaseCredalClusterer,
     data: Any,
     focal_sets: FocalSets | None,
-    seed: int,
+    seeds: NDArray[np.integer],
     previous: Solution | None,
     progress: Progress | None,
     run: int,
 ) -> Solution:
-    """One start, possibly in another thread, process or machine."""
+    """Starts that run together, possibly in another thread, process or machine."""
 
     def report(iteration: int, loss: float) -> None:
         if progress is not None:
             progress.report(run, iteration, loss)
 
     with one_thread():
-        solution = estimator._solve(
+        solution = estimator._solve_group(
             data,
             focal_sets,
-            np.random.RandomState(seed),
+            [np.random.RandomState(seed) for seed in seeds],
             previous=previous,
             report=report,
         )

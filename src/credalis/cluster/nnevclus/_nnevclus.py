@@ -25,7 +25,6 @@ from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._schema import NETWORK, check_inputs, training_schema
 from credalis.cluster.nnevclus._settings import (
     ENGINES,
-    N_INIT_RANDOM,
     Settings,
     check_mode,
     check_parameters,
@@ -573,15 +572,26 @@ default="auto"
         return problem.has_fixed_order
 
     def _n_starts(self, problem: NetworkProblem) -> int:
-        settings = problem.settings
-        is_auto = isinstance(self.n_init, str) and settings.n_init > 1
-        if is_auto and problem.clusters is None:
-            # With labels or pairs "auto" is "random", too.
-            return N_INIT_RANDOM
-        return settings.n_init
+        return problem.settings.n_starts(problem.clusters is not None)
 
     def _max_iterations(self, problem: NetworkProblem) -> int:
         return problem.settings.max_iter
+
+    def _groups(
+        self, problem: NetworkProblem, seeds: NDArray[np.integer]
+    ) -> list[NDArray[np.integer]]:
+        return [seeds] if problem.settings.runs_together else list(seeds[:, None])
+
+    def _solve_group(
+        self,
+        problem: NetworkProblem,
+        focal_sets: FocalSets,
+        rngs: list[np.random.RandomState],
+        *,
+        previous: NetworkSolution | None,
+        report: Callable[[int, float], None],
+    ) -> NetworkSolution:
+        return solve(problem, focal_sets, rngs, previous=previous, report=report)
 
     def _solve(
         self,
@@ -592,7 +602,7 @@ default="auto"
         previous: NetworkSolution | None,
         report: Callable[[int, float], None],
     ) -> NetworkSolution:
-        return solve(problem, focal_sets, rng, previous=previous, report=report)
+        return solve(problem, focal_sets, [rng], previous=previous, report=report)
 
     def _fitted_masses(
         self, X: NDArray[np.float64], solution: NetworkSolution

@@ -71,9 +71,13 @@ _WHEN = {
 # Full-batch training up to here: its cost grows with the square of n.
 _MAX_FULL_BATCH = 1000
 
-# Starts of a full-batch solver: those from hard clusters differ little.
-N_INIT_RANDOM = 5
+# Starts of a full-batch solver. Those from hard clusters differ little, and their early
+# losses say little about the last ones. Those from random weights differ much, and soon
+# enough to drop the worse half twice: eight then end lower than five, in less time.
 _N_INIT_SEEDED = 3
+_N_INIT_RANDOM = 5
+_N_INIT_HALVED = 8
+_HALVED_AT = (40, 80)
 # A mini-batch solver has one, the best of so many that are trained this share of it.
 _N_TRIES = 3
 _TRY_SHARE = 0.1
@@ -115,6 +119,8 @@ class Settings:
         The first one.
     max_iter : int
         Iterations, epochs or passes.
+    n_init : int or None
+        Number of starts; None: as many as suit them, see `n_starts`.
     n_tries : int
         Short trainings of a start, of which the best goes on.
     previous : TrainedWeights or None
@@ -146,7 +152,7 @@ class Settings:
     batch_size: int
     max_iter: int
     dtype: type
-    n_init: int
+    n_init: int | None
     n_tries: int
     previous: TrainedWeights | None
 
@@ -186,9 +192,7 @@ class Settings:
             is_new = previous is None and parameters["module"] is None
             if is_auto and is_new and not is_full:
                 n_tries = _N_TRIES
-            has_starts = is_full and previous is None
-            few, many = _N_INIT_SEEDED, N_INIT_RANDOM
-            n_init = (few if is_auto else many) if has_starts else 1
+            n_init = None if is_full and previous is None else 1
         has_novelty = parameters["novelty_detector"] is not None
         resolved = {
             "novelty_link": parameters["novelty_link"] if has_novelty else None,
@@ -209,6 +213,24 @@ class Settings:
     def is_full_batch(self) -> bool:
         """Whether a solver looks at all pairs at once."""
         return self.solver in FULL_BATCH
+
+    @property
+    def runs_together(self) -> bool:
+        """Whether starts share every evaluation."""
+        return self.solver == "lbfgs" and self.engine == "numpy"
+
+    def n_starts(self, are_seeded: bool) -> int:
+        """Number of starts, from hard clusters or not."""
+        if self.n_init is not None:
+            return self.n_init
+        if are_seeded:
+            return _N_INIT_SEEDED
+        return _N_INIT_HALVED if self.runs_together else _N_INIT_RANDOM
+
+    def halvings(self, are_seeded: bool) -> tuple[int, ...]:
+        """Iterations after which the worse half of the starts is dropped."""
+        is_halved = self.n_init is None and self.runs_together and not are_seeded
+        return _HALVED_AT if is_halved else ()
 
     @property
     def has_fixed_order(self) -> bool:

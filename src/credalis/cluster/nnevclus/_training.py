@@ -17,6 +17,7 @@ from credalis.optimize import (
     cosine_schedule,
     minimize_adaptive,
     minimize_lbfgs,
+    minimize_together,
 )
 
 Report = Callable[[int, float], None]
@@ -314,8 +315,42 @@ def train_in_memory(
     """Parameters of a trained network and the losses on the way."""
     with engine_context(network, settings, rng):
         if settings.is_full_batch:
-            return _minimized(network, start, data, settings, report)
+            (trace,) = train_together(network, start[None], data, settings, report)
+            return trace
         return _best_epoch(network, start, data, validation, settings, rng, report)
+
+
+def train_together(
+    network: Any,
+    starts: NDArray[np.float64],
+    data: TrainingData,
+    settings: Settings,
+    report: Report,
+    *,
+    halve_at: tuple[int, ...] = (),
+) -> list[GradientTrace]:
+    """How a full-batch solver goes from each of the starts, the rows of a matrix.
+
+    The worse half of the starts is dropped after some iterations, if there are any.
+    """
+    if settings.runs_together:
+        traces = minimize_together(
+            full_objective(network, data),
+            starts,
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+            halve_at=halve_at,
+            report=report,
+        )
+    else:
+        traces = [
+            _minimized(network, start, data, settings, report) for start in starts
+        ]
+    # The value at the start belongs to no iteration.
+    return [
+        replace(trace, losses=trace.losses[1:]) if trace.n_iter > 1 else trace
+        for trace in traces
+    ]
 
 
 def engine_context(
@@ -359,15 +394,13 @@ def _minimized(
         else full_objective(network, data)
     )
     minimize = minimize_lbfgs if settings.solver == "lbfgs" else minimize_adaptive
-    trace = minimize(
+    return minimize(
         objective,
         start,
         tol=settings.tol,
         max_iter=settings.max_iter,
         report=report,
     )
-    # The value at the start belongs to no iteration.
-    return replace(trace, losses=trace.losses[1:]) if trace.n_iter > 1 else trace
 
 
 def _best_epoch(
