@@ -16,6 +16,9 @@ from credalis.belief import FocalSets
 
 Array = NDArray[np.floating]
 
+# If more than one object in so many is labelled, all of them are looked at.
+_MOSTLY = 3
+
 
 class Objective(ABC):
     """A function of the masses of all objects.
@@ -133,9 +136,22 @@ class LabelFit(Objective):
         """The same for a stack."""
         members = self.focal_sets.membership.astype(float)
         objects, labels, counts, is_once = self._distinct
+        shares = counts / len(self.objects)
+        if is_once and _MOSTLY * len(objects) > masses.shape[-1]:
+            # Cheaper than to pick columns and to put them back.
+            wanted = np.zeros((self.focal_sets.n_clusters, masses.shape[-1]))
+            wanted[labels, objects] = 1.0
+            weights = np.zeros(masses.shape[-1])
+            weights[objects] = shares
+            residuals = members.T @ masses
+            residuals -= wanted
+            slopes = residuals * weights
+            values = np.einsum("...ij,...ij->...", slopes, residuals)
+            gradient = (2.0 * members) @ slopes
+            return values, gradient.astype(masses.dtype, copy=False)
         residuals = members.T @ masses[..., objects]
         residuals[..., labels, np.arange(len(labels))] -= 1.0
-        slopes = residuals * (counts / len(self.objects))
+        slopes = residuals * shares
         values = np.einsum("...ij,...ij->...", slopes, residuals)
         slopes = (2.0 * members) @ slopes
         gradient = np.zeros_like(masses)

@@ -43,8 +43,9 @@ def minimize_together(
 ) -> list[GradientTrace]:
     """Minimise f(x) by L-BFGS from several starts, which share every evaluation.
 
-    All starts take their steps together. A function that takes many points at once, as
-    one product of matrices does, then costs little more for several than for one.
+    Every evaluation is one of all starts that go on: some try a new step, some a
+    shorter one. A function that takes many points at once, as a product of matrices
+    does, then costs little more for several starts than for one.
 
     Parameters
     ----------
@@ -57,14 +58,15 @@ def minimize_together(
         A start ends when the decrease per iteration, a mean over five, is below
         ``tol * max(|f|, 1e-10)``.
     max_iter : int, default=1000
-        Largest number of iterations, each of one or a few evaluations.
+        Largest number of iterations of a start, each of one or a few evaluations.
     memory : int, default=20
         Number of steps remembered.
     halve_at : tuple of int, default=()
-        Iterations after which the worse half of the starts, of an odd number the
-        smaller half, is dropped; those that have ended by themselves count, too.
+        Iterations after which only the better half of the starts that are left, of an
+        odd number the larger half, goes on.
     report : callable, default=None
-        Called after each iteration with its number and the lowest value.
+        Called after each iteration, of the start that has made most, with its number
+        and the lowest value of all.
 
     Returns
     -------
@@ -93,97 +95,122 @@ def minimize_together(
     >>> [trace.state.round(6).tolist() for trace in traces]
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    descent = _Descents(values_and_gradients, starts, tol, memory)
-    is_interrupted = False
+    descents = _Descents(values_and_gradients, starts, tol, memory)
+    n_iter, is_interrupted = 0, False
     try:
-        for iteration in range(1, max_iter + 1):
-            if not len(descent.active):
-                break
-            descent.step()
+        while len(descents.active) and max_iter > 0:
+            descents.step(max_iter)
+            if descents.n_iter == n_iter:
+                continue
+            n_iter = descents.n_iter
             if report is not None:
-                report(iteration, descent.lowest)
-            descent.end_settled()
-            if iteration in halve_at:
-                descent.drop_worse_half()
+                report(n_iter, descents.lowest)
+            if n_iter in halve_at and len(descents.active):
+                descents.drop_worse_half()
     except KeyboardInterrupt:
         is_interrupted = True
-    return descent.traces(is_interrupted)
+    return descents.traces(is_interrupted)
 
 
 class _Descents:
-    """Where the starts are. `active` holds the numbers of those that go on."""
+    """Where the starts are.
+
+    Attributes
+    ----------
+    active : array of int
+        Numbers of the starts that go on, which all other arrays are about, except those
+        of all starts: `losses`, `best_points`, `best_values`, `has_converged` and
+        `n_evaluations`.
+    points, values, gradients : arrays
+        The last iterates, and f there.
+    directions, slopes : arrays
+        Where the next ones are looked for, and the slopes of f in these directions.
+    lengths : array
+        Of the next steps to be tried, in units of the directions.
+    brackets : _Brackets or None
+        What is known about lengths; None: nothing, all line searches are new.
+    """
 
     def __init__(
         self, function: ValuesAndGradients, starts: ArrayLike, tol: float, memory: int
     ) -> None:
         self.function, self.tol = function, tol
-        points = np.array(starts, dtype=np.float64)
-        n_starts, n_parameters = points.shape
+        self.points = np.array(starts, dtype=np.float64)
+        n_starts, n_parameters = self.points.shape
         self.active = np.arange(n_starts)
         self.n_evaluations = np.zeros(n_starts, dtype=np.intp)
-        values, gradients, is_known = self._evaluate(self.active, points)
-        if not is_known.all():
+        self.values, self.gradients = self._evaluate(self.points)
+        if not np.isfinite(self.values).all():
             raise ValueError(_NOT_FINITE)
-        self.points, self.values, self.gradients = points, values, gradients
-        # Of points that are no iterates; these have their place above.
-        self.best_points, self.best_values = points.copy(), values.copy()
-        self.losses = [[value] for value in values.tolist()]
+        self.losses = [[value] for value in self.values.tolist()]
+        # Iterates of active starts have their place above.
+        self.best_points, self.best_values = self.points.copy(), self.values.copy()
         self.has_converged = np.zeros(n_starts, dtype=bool)
         self.curvature = _Curvature(n_starts, memory, n_parameters)
+        self.directions = np.zeros_like(self.points)
+        self.slopes, self.lengths = np.zeros((2, n_starts))
+        self.brackets: _Brackets | None = None
+        self._aim(np.ones(n_starts, dtype=bool))
 
     @property
     def lowest(self) -> float:
         """The lowest value so far."""
         return float(min(self.best_values.min(), self.values.min(initial=np.inf)))
 
-    def step(self) -> None:
-        """One step of all starts that go on; those that find none end."""
-        search = self._line_search(slice(None))
-        if not search.is_done.all():
-            # The curvature may mislead, as it does across an edge of f.
-            misled = np.flatnonzero(~search.is_done)
-            self.curvature.forget(misled)
-            search.put(misled, self._line_search(misled))
-            stuck = np.flatnonzero(~search.is_done)
-            if len(stuck):
-                for place in stuck.tolist():
-                    self._end_stuck(place)
-                kept = np.flatnonzero(search.is_done)
-                self._keep(kept)
-                search = search.part(kept)
-        self.curvature.add(
-            search.points - self.points, search.gradients - self.gradients
-        )
-        self.points, self.values = search.points, search.values
-        self.gradients = search.gradients
-        for start, value in zip(self.active, self.values.tolist(), strict=True):
-            self.losses[start].append(value)
+    @property
+    def n_iter(self) -> int:
+        """Iterations of the start that has made most."""
+        return max(map(len, self.losses)) - 1
 
-    def end_settled(self) -> None:
-        """End the starts whose values stand still."""
-        is_settled = np.array(
-            [
-                len(self.losses[start]) > _N_AVERAGED and self._decreases_little(start)
-                for start in self.active
-            ],
-            dtype=bool,
-        )
-        if is_settled.any():
-            self.has_converged[self.active[is_settled]] = True
-            self._keep(np.flatnonzero(~is_settled))
+    def step(self, max_iter: int) -> None:
+        """Evaluate the next point of every start; end those that have settled."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            trials = self.directions * self.lengths[:, None]
+            trials += self.points
+        values, gradients = self._evaluate(trials)
+        slopes = _row_products(gradients, self.directions)
+        is_low = values <= self.values + _LEAST_DECREASE * self.lengths * self.slopes
+        is_done = is_low & (slopes >= _MOST_SLOPE * self.slopes)
+        steps, changes = trials - self.points, gradients - self.gradients
+        if is_done.all():
+            self.points, self.values, self.gradients = trials, values, gradients
+            self.brackets = None
+        else:
+            self._note(trials, values)
+            self._narrow(values, slopes, is_low, is_done)
+            self.points[is_done] = trials[is_done]
+            self.values[is_done] = values[is_done]
+            self.gradients[is_done] = gradients[is_done]
+            # Starts that have made no step have none to remember.
+            steps[~is_done] = changes[~is_done] = 0.0
+        self.curvature.add(steps, changes)
+        is_over = self._ended_iterations(is_done, max_iter)
+        is_over |= self._aim(is_done)
+        if is_over.any():
+            self.keep(~is_over)
 
     def drop_worse_half(self) -> None:
-        """Of all starts that go on or have ended, only the better half goes on."""
-        values = self.best_values.copy()
-        values[self.active] = np.minimum(values[self.active], self.values)
-        ranks = np.argsort(np.argsort(values, kind="stable"))
+        """Let only the better half of the active starts go on."""
         n_kept = -(-len(self.active) // 2)
-        limit = np.sort(ranks)[min(n_kept, len(ranks)) - 1]
-        self._keep(np.flatnonzero(ranks[self.active] <= limit))
+        is_kept = np.zeros(len(self.active), dtype=bool)
+        is_kept[np.argsort(self.values, kind="stable")[:n_kept]] = True
+        self.keep(is_kept)
+
+    def keep(self, is_kept: Flags) -> None:
+        """Let only these of the active starts go on."""
+        self._note(self.points, self.values)
+        self.active = self.active[is_kept]
+        self.points, self.values = self.points[is_kept], self.values[is_kept]
+        self.gradients = self.gradients[is_kept]
+        self.directions, self.slopes = self.directions[is_kept], self.slopes[is_kept]
+        self.lengths = self.lengths[is_kept]
+        self.curvature.keep(is_kept)
+        if self.brackets is not None:
+            self.brackets.keep(is_kept)
 
     def traces(self, is_interrupted: bool) -> list[GradientTrace]:
         """How each start went."""
-        self._keep(np.empty(0, dtype=np.intp))
+        self._note(self.points, self.values)
         traces = []
         for start, losses in enumerate(self.losses):
             value = float(self.best_values[start])
@@ -200,194 +227,162 @@ class _Descents:
             )
         return traces
 
-    def _line_search(self, places: slice | NDArray[np.intp]) -> "_LineSearch":
-        """Look along the directions at some places for points to go to."""
-        active = self.active[places]
-        gradients = self.gradients[places]
-        directions = self.curvature.directions(gradients, places)
-        search = _LineSearch(self.points[places], self.values[places], directions)
-        search.slopes = _row_products(gradients, directions)
-        is_fresh = self.curvature.is_fresh[places]
-        if is_fresh.any():
-            # Nothing is known about the length of a step yet.
-            steepness = np.sqrt(np.maximum(-search.slopes, 1.0))
-            search.lengths[is_fresh] /= steepness[is_fresh]
-        search.pending = np.flatnonzero(search.slopes < 0)
-        for _ in range(_MAX_TRIALS):
-            if not len(search.pending):
-                break
-            trials = search.trials()
-            starts = active[search.pending]
-            values, gradients, _ = self._evaluate(starts, trials)
-            rejected = search.narrow(trials, values, gradients)
-            if len(rejected):
-                self._note(starts[rejected], trials[rejected], values[rejected])
-        return search
-
-    def _evaluate(
-        self, starts: NDArray[np.intp], points: Array
-    ) -> tuple[Array, Array, Flags]:
-        """Values and gradients, infinity and 0 where they are not finite."""
+    def _evaluate(self, points: Array) -> tuple[Array, Array]:
+        """Values and gradients, infinity and 0 where any of them is not finite."""
         is_known = np.isfinite(points).all(axis=1)
-        values, gradients = np.full(len(points), np.inf), np.zeros_like(points)
         if is_known.all():
             values, gradients = self.function(points)
             if gradients.shape != points.shape:
-                raise ValueError(
-                    f"the gradients must have shape {points.shape}, as the points "
-                    f"have, got {gradients.shape}"
-                )
-        elif is_known.any():
-            values[is_known], gradients[is_known] = self.function(points[is_known])
-        self.n_evaluations[starts] += is_known
-        is_known &= np.isfinite(values) & np.isfinite(gradients).all(axis=1)
-        if not is_known.all():
+                expected = f"the gradients must have shape {points.shape}"
+                raise ValueError(f"{expected}, as start has, got {gradients.shape}")
+        else:
+            values, gradients = np.full(len(points), np.inf), np.zeros_like(points)
+            if is_known.any():
+                values[is_known], gradients[is_known] = self.function(points[is_known])
+        self.n_evaluations[self.active] += is_known
+        if not (np.isfinite(values).all() and np.isfinite(gradients).all()):
+            is_known = np.isfinite(values) & np.isfinite(gradients).all(axis=1)
             values = np.where(is_known, values, np.inf)
             gradients = np.where(is_known[:, None], gradients, 0.0)
-        return values, gradients, is_known
+        return values, gradients
 
-    def _note(self, starts: NDArray[np.intp], points: Array, values: Array) -> None:
-        """Remember points that are better than any that was noted before."""
-        is_better = values < self.best_values[starts]
-        self.best_values[starts[is_better]] = values[is_better]
-        self.best_points[starts[is_better]] = points[is_better]
+    def _note(self, points: Array, values: Array) -> None:
+        """Remember points that are better than all that were noted before."""
+        is_better = values < self.best_values[self.active]
+        starts = self.active[is_better]
+        self.best_values[starts] = values[is_better]
+        self.best_points[starts] = points[is_better]
 
-    def _keep(self, places: NDArray[np.intp]) -> None:
-        """Let only some of the active starts go on."""
-        self._note(self.active, self.points, self.values)
-        self.active = self.active[places]
-        self.points, self.values = self.points[places], self.values[places]
-        self.gradients = self.gradients[places]
-        self.curvature.keep(places)
-
-    def _end_stuck(self, place: int) -> None:
-        """A start that finds no step has converged if it has little to gain."""
-        start, gradient = int(self.active[place]), self.gradients[place]
-        promised = float(gradient @ gradient)
-        self.has_converged[start] = self._decreases_little(start) or self._is_little(
-            promised, start
+    def _narrow(
+        self, values: Array, slopes: Array, is_low: Flags, is_done: Flags
+    ) -> None:
+        """Other lengths for the steps that have not been found."""
+        if self.brackets is None:
+            self.brackets = _Brackets(self.values, self.slopes)
+        self.lengths = self.brackets.narrowed(
+            self.lengths, values, slopes, is_low, is_done
         )
 
-    def _decreases_little(self, start: int) -> bool:
-        recent = self.losses[start][-_N_AVERAGED - 1 :]
+    def _ended_iterations(self, is_done: Flags, max_iter: int) -> Flags:
+        """Which of the starts that have made a step are at their end."""
+        is_over = np.zeros(len(is_done), dtype=bool)
+        for place in range(len(is_done)) if is_done.all() else np.flatnonzero(is_done):
+            start = self.active[place]
+            losses = self.losses[start]
+            losses.append(float(self.values[place]))
+            if len(losses) > _N_AVERAGED and self._decreases_little(losses):
+                self.has_converged[start] = is_over[place] = True
+            elif len(losses) > max_iter:
+                is_over[place] = True
+        return is_over
+
+    def _aim(self, is_new: Flags) -> Flags:
+        """New directions after a step, or where no step was found; which have none."""
+        is_stuck = np.zeros(len(is_new), dtype=bool)
+        if self.brackets is not None:
+            has_failed = ~is_new & (self.brackets.n_trials >= _MAX_TRIALS)
+            # The curvature may have misled, as it does across an edge of f.
+            is_stuck = has_failed & self.curvature.is_fresh
+            self.curvature.forget(has_failed)
+            is_new = is_new | has_failed
+        directions = self.curvature.directions(self.gradients)
+        slopes = _row_products(self.gradients, directions)
+        is_wrong = ~(slopes < 0)
+        if is_wrong.any():
+            self.curvature.forget(is_wrong)
+            directions[is_wrong] = -self.gradients[is_wrong]
+            slopes = _row_products(self.gradients, directions)
+            is_stuck |= ~(slopes < 0)
+        if is_new.all():
+            self.directions, self.slopes = directions, slopes
+            self.lengths = np.ones(len(is_new))
+        else:
+            self.directions[is_new], self.slopes[is_new] = (
+                directions[is_new],
+                slopes[is_new],
+            )
+            self.lengths[is_new] = 1.0
+        is_fresh = is_new & self.curvature.is_fresh
+        if is_fresh.any():
+            # Nothing is known about the length of a step yet.
+            self.lengths[is_fresh] = 1 / np.sqrt(np.maximum(-slopes[is_fresh], 1.0))
+        if self.brackets is not None:
+            self.brackets.begin(is_new, self.values, self.slopes)
+        for place in np.flatnonzero(is_stuck):
+            self._judge(place)
+        return is_stuck
+
+    def _judge(self, place: int) -> None:
+        """Say whether a start without a step has converged: it has little to gain."""
+        losses, gradient = self.losses[self.active[place]], self.gradients[place]
+        promised = float(gradient @ gradient)
+        self.has_converged[self.active[place]] = self._decreases_little(
+            losses
+        ) or self._is_little(promised, losses)
+
+    def _decreases_little(self, losses: list[float]) -> bool:
+        recent = losses[-_N_AVERAGED - 1 :]
         n_changes = len(recent) - 1
-        if n_changes == 0:
-            return False
-        return self._is_little((recent[0] - recent[-1]) / n_changes, start)
+        return n_changes > 0 and self._is_little(
+            (recent[0] - recent[-1]) / n_changes, losses
+        )
 
-    def _is_little(self, change: float, start: int) -> bool:
-        return change < self.tol * max(abs(self.losses[start][-1]), _SMALLEST_VALUE)
+    def _is_little(self, change: float, losses: list[float]) -> bool:
+        return change < self.tol * max(abs(losses[-1]), _SMALLEST_VALUE)
 
 
-class _LineSearch:
-    """For each of several points, a step along its direction.
+class _Brackets:
+    """Lengths between which there is one that satisfies the conditions.
 
-    Attributes
-    ----------
-    slopes : array of shape (n_points,)
-        Of f along the directions, at the points.
-    lengths : array of shape (n_points,)
-        Of the next steps to be tried, in units of the directions.
-    pending : array of int
-        Points whose step has not been found.
-    is_done, points, values, gradients : arrays
-        Which points have one, where it leads, and f and its gradient there.
+    At the near end f is low enough but steep, at the far one, infinity at first, it is
+    too high.
     """
 
-    def __init__(self, points: Array, values: Array, directions: Array) -> None:
-        n_points = len(points)
-        self._from, self._values, self._directions = points, values, directions
-        self.slopes = self.lengths = np.ones(n_points)
-        self.pending = np.arange(n_points)
-        self.is_done = np.zeros(n_points, dtype=bool)
-        self.points, self.gradients = np.empty((2, *points.shape))
-        self.values = np.empty(n_points)
-        # The ends of a bracket, and f and its slope at the near end.
-        self._ends: tuple[Array, Array, Array, Array] | None = None
+    def __init__(self, values: Array, slopes: Array) -> None:
+        self._near = np.zeros(len(values))
+        self._far = np.full(len(values), np.inf)
+        self._near_values, self._near_slopes = values.copy(), slopes.copy()
+        self.n_trials = np.zeros(len(values), dtype=np.intp)
 
-    def trials(self) -> Array:
-        """The next points to look at, of those that are pending."""
-        here = self.pending
-        with np.errstate(over="ignore", invalid="ignore"):
-            if len(here) == len(self._from):
-                return self._from + self.lengths[:, None] * self._directions
-            steps = self.lengths[here, None] * self._directions[here]
-            return self._from[here] + steps
+    def begin(self, is_new: Flags, values: Array, slopes: Array) -> None:
+        """Begin some of the searches anew."""
+        self._near[is_new], self._far[is_new] = 0.0, np.inf
+        self._near_values[is_new] = values[is_new]
+        self._near_slopes[is_new] = slopes[is_new]
+        self.n_trials[is_new] = 0
 
-    def narrow(
-        self, trials: Array, values: Array, gradients: Array
-    ) -> NDArray[np.intp]:
-        """Take what satisfies the conditions; positions of trials that do not."""
-        here = self.pending
-        slopes = _row_products(gradients, self._directions[here])
-        first, length = self.slopes[here], self.lengths[here]
-        is_high = ~(values <= self._values[here] + _LEAST_DECREASE * length * first)
-        is_steep = ~is_high & (slopes < _MOST_SLOPE * first)
-        is_done = ~(is_high | is_steep)
-        if is_done.all() and len(here) == len(self._from):
-            self.points, self.values, self.gradients = trials, values, gradients
-            self.is_done[:] = True
-            self.pending = here[:0]
-            return here[:0]
-        done = here[is_done]
-        self.is_done[done] = True
-        self.points[done], self.values[done] = trials[is_done], values[is_done]
-        self.gradients[done] = gradients[is_done]
-        rejected = np.flatnonzero(~is_done)
-        self._next_lengths(is_high, is_steep, values, slopes)
-        self.pending = here[rejected]
-        return rejected
+    def narrowed(
+        self,
+        lengths: Array,
+        values: Array,
+        slopes: Array,
+        is_low: Flags,
+        is_done: Flags,
+    ) -> Array:
+        """The next lengths, given f and its slopes at the last ones."""
+        is_steep = is_low & ~is_done
+        self.n_trials += ~is_done
+        self._near[is_steep] = lengths[is_steep]
+        self._near_values[is_steep] = values[is_steep]
+        self._near_slopes[is_steep] = slopes[is_steep]
+        self._far[~is_low] = lengths[~is_low]
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            width = self._far - self._near
+            # The lowest point of a parabola, if the far end is new and has a value.
+            promised = -self._near_slopes * width
+            shares = 0.5 * promised / (values - self._near_values + promised)
+            is_guess = ~is_low & np.isfinite(shares)
+            shares = np.where(is_guess, shares, _IN_THE_DARK)
+            inside = self._near + np.clip(shares, _NEAREST, _FARTHEST) * width
+        farther = np.where(np.isinf(self._far), _STRETCH * lengths, inside)
+        return np.where(is_done, lengths, farther)
 
-    def _next_lengths(
-        self, is_high: Flags, is_steep: Flags, values: Array, slopes: Array
-    ) -> None:
-        here = self.pending
-        if self._ends is None:
-            zeros = np.zeros(len(self._from))
-            self._ends = (
-                zeros,
-                zeros + np.inf,
-                self._values.copy(),
-                self.slopes.copy(),
-            )
-        near, far, near_values, near_slopes = self._ends
-        lengths = self.lengths
-        steep, high = here[is_steep], here[is_high]
-        near[steep], near_values[steep] = lengths[steep], values[is_steep]
-        near_slopes[steep] = slopes[is_steep]
-        far[high] = lengths[high]
-        is_open = np.isinf(far[steep])
-        lengths[steep[is_open]] *= _STRETCH
-        # A far end was met now or before; only one met now has a value here.
-        for places, known in (
-            (high, values[is_high]),
-            (steep[~is_open], np.full(int((~is_open).sum()), np.inf)),
-        ):
-            width = far[places] - near[places]
-            slope = near_slopes[places]
-            excess = known - near_values[places] - slope * width
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                share = -0.5 * slope * width / excess
-            is_guess = np.isfinite(known) & (excess > 0)
-            share = np.where(
-                is_guess, np.clip(share, _NEAREST, _FARTHEST), _IN_THE_DARK
-            )
-            lengths[places] = near[places] + share * width
-
-    def put(self, places: NDArray[np.intp], other: "_LineSearch") -> None:
-        """Take over what another search has found for some of the points."""
-        self.is_done[places] = other.is_done
-        self.points[places], self.values[places] = other.points, other.values
-        self.gradients[places] = other.gradients
-
-    def part(self, places: NDArray[np.intp]) -> "_LineSearch":
-        """What was found for some of the points."""
-        part = _LineSearch(
-            self._from[places], self._values[places], self._directions[places]
-        )
-        part.is_done, part.points = self.is_done[places], self.points[places]
-        part.values, part.gradients = self.values[places], self.gradients[places]
-        return part
+    def keep(self, is_kept: Flags) -> None:
+        """Only these searches remain."""
+        self._near, self._far = self._near[is_kept], self._far[is_kept]
+        self._near_values = self._near_values[is_kept]
+        self._near_slopes = self._near_slopes[is_kept]
+        self.n_trials = self.n_trials[is_kept]
 
 
 class _Curvature:
@@ -409,18 +404,16 @@ class _Curvature:
         self._scale = np.ones((n_starts, 1, 1))
         self.is_fresh = np.ones(n_starts, dtype=bool)
 
-    def directions(
-        self, gradients: Array, places: slice | NDArray[np.intp] = slice(None)
-    ) -> Array:
-        """-H g for the gradients at some places."""
-        scale, inverse = self._scale[places], self._inverse[places]
-        pairs, memory = self._pairs[places], self._memory
+    def directions(self, gradients: Array) -> Array:
+        """-H g for the gradients, one of each start."""
+        scale, inverse = self._scale, self._inverse
+        pairs, memory = self._pairs, self._memory
         products = pairs @ gradients[:, :, None]
         along_steps = inverse @ products[:, :memory]
-        inner = self._products[places] @ along_steps
+        inner = self._products @ along_steps
         inner -= products[:, memory:]
         inner *= scale
-        inner += self._diagonal[places] * along_steps
+        inner += self._diagonal * along_steps
         factors = products  # of the steps and of the changes, in place
         np.matmul(inverse.swapaxes(1, 2), inner, out=factors[:, :memory])
         np.multiply(along_steps, -scale, out=factors[:, memory:])
@@ -430,7 +423,10 @@ class _Curvature:
         return directions
 
     def add(self, steps: Array, changes: Array) -> None:
-        """Remember a step of every start, in place of the oldest one."""
+        """Remember a step of every start, in place of the oldest one.
+
+        A step of length 0 is none.
+        """
         here, memory = self._next, self._memory
         self._next = (here + 1) % memory
         pairs, inverse = self._pairs, self._inverse
@@ -439,7 +435,7 @@ class _Curvature:
         gains, lengths = products[:, here], products[:, memory + here]
         is_used = gains > np.finfo(float).eps * lengths
         if not is_used.all():
-            # Rounding has left no curvature along this step.
+            # No step, or rounding has left no curvature along it.
             bad = ~is_used
             pairs[bad, here] = pairs[bad, memory + here] = products[bad] = 0.0
             gains, lengths = np.where(bad, 1.0, gains), np.where(bad, 1.0, lengths)
@@ -456,15 +452,17 @@ class _Curvature:
         self._scale[:, 0, 0] = scale
         self.is_fresh &= ~is_used
 
-    def forget(self, places: NDArray[np.intp]) -> None:
-        """Begin anew with steepest descent at some places."""
+    def forget(self, places: Flags) -> None:
+        """Begin some starts anew with steepest descent."""
+        if not places.any():
+            return
         for values in (self._pairs, self._inverse, self._products, self._diagonal):
             values[places] = 0.0
         self._scale[places] = 1.0
         self.is_fresh[places] = True
 
-    def keep(self, places: NDArray[np.intp]) -> None:
-        """Only these places remain."""
+    def keep(self, places: Flags) -> None:
+        """Only these starts remain."""
         self._pairs, self._inverse = self._pairs[places], self._inverse[places]
         self._products = self._products[places]
         self._diagonal, self._scale = self._diagonal[places], self._scale[places]

@@ -27,6 +27,9 @@ Report = Callable[[int, float], None]
 _PATIENCE = 100
 _VALIDATION_PATIENCE = 20
 
+# Steps that L-BFGS remembers: with fewer it takes more of them.
+_MEMORY = 40
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingState:
@@ -339,6 +342,7 @@ def train_together(
             starts,
             tol=settings.tol,
             max_iter=settings.max_iter,
+            memory=_MEMORY,
             halve_at=halve_at,
             report=report,
         )
