@@ -18,6 +18,7 @@ from credalis.objectives import (
     LabelFit,
     Objective,
     PairConstraints,
+    PartStress,
     SampledStress,
     block_stress,
     residual_store,
@@ -174,6 +175,8 @@ class TrainingData:
         Labels and constraints.
     pairs : tuple of two arrays of int, or None
         Pairs that count; None stands for all.
+    n_parts : int
+        All pairs inside so many parts of the objects count, if not all of all objects.
     """
 
     inputs: Array | DeferredInputs
@@ -182,6 +185,7 @@ class TrainingData:
     focal_sets: FocalSets
     information: SideInformation
     pairs: tuple[Indices, Indices] | None = None
+    n_parts: int = 1
 
     @property
     def n_samples(self) -> int:
@@ -215,6 +219,20 @@ class TrainingData:
 def stress_objective(data: TrainingData) -> Objective:
     """The stress over the pairs that count, in the form that is fastest for them."""
     n_samples = data.n_samples
+    if data.n_parts > 1:
+        edges = np.linspace(0, n_samples, data.n_parts + 1).astype(int)
+        parts = [slice(start, stop) for start, stop in pairwise(edges)]
+        return PartStress(
+            [
+                (
+                    part,
+                    DenseStress(
+                        data.similarities.between(part).matrix(), data.focal_sets
+                    ),
+                )
+                for part in parts
+            ]
+        )
     if data.pairs is None:
         if n_samples > _MAX_DENSE:
             return BlockStress(data.similarities, data.focal_sets)

@@ -4,6 +4,7 @@ Everything is written in terms of similarities 1 - δ*, which are exponentials a
 no subtraction: the residual κ - δ* is κ + similarity - 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -111,6 +112,36 @@ def full_stress(
     weight = 1.0 / (n_samples * (n_samples - 1))
     gradients *= 4.0 * weight
     return np.maximum(totals, 0.0) * weight, gradients
+
+
+@dataclass(frozen=True, eq=False)
+class PartStress(Objective):
+    """The mean over parts of the objects of the stress of all pairs inside a part.
+
+    Parameters
+    ----------
+    parts : sequence of (slice, DenseStress)
+        Objects of each part, and their stress.
+    """
+
+    parts: Sequence[tuple[slice, DenseStress]]
+
+    def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
+        """L and ∂L/∂M, the columns of each part in turn."""
+        values, gradient = self.values_and_gradients(masses)
+        return float(values), gradient
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack."""
+        totals = np.zeros(masses.shape[:-2])
+        gradients = np.zeros_like(masses)
+        for objects, stress in self.parts:
+            own = np.ascontiguousarray(masses[..., objects])
+            values, slopes = stress.values_and_gradients(own)
+            totals += values
+            gradients[..., objects] = slopes
+        gradients /= len(self.parts)
+        return totals / len(self.parts), gradients
 
 
 @dataclass(frozen=True, eq=False)

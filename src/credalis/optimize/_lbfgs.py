@@ -312,7 +312,7 @@ class _Descents:
             self._judge(place)
         return is_stuck
 
-    def _judge(self, place: int) -> None:
+    def _judge(self, place: np.intp) -> None:
         """Say whether a start without a step has converged: it has little to gain."""
         losses, gradient = self.losses[self.active[place]], self.gradients[place]
         promised = float(gradient @ gradient)

@@ -615,6 +615,9 @@ default="auto"
     def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
         if len(X) <= MAX_WHOLE or is_informed:
             return False
+        if Settings.of(self, len(X)).may_sample:
+            # The training looks at some of the rows, however many there are.
+            return False
         try:
             self._check_blocks()
         except ValueError:

@@ -68,13 +68,22 @@ _WHEN = {
     "partitions": "for data that are read in blocks",
 }
 
-# Full-batch training up to here: its cost grows with the square of n.
+# All pairs of all objects up to here: their number grows with the square of n.
 _MAX_FULL_BATCH = 1000
+
+# Beyond, a full-batch solver that starts from hard clusters looks at as many pairs, but
+# of more objects: up to so many, more of many clusters. They are dealt out to parts, of
+# at least so many, whose pairs count. What more objects would add is lost in the
+# differences between starts.
+_MAX_TRAINED = 4000
+_TRAINED_PER_CLUSTER = 20
+_LEAST_PART = 250
 
 # Starts of a full-batch solver. Those from hard clusters differ little, and their early
 # losses say little about the last ones. Those from random weights differ much, and soon
 # enough to drop the worse half twice: eight then end lower than five, in less time.
 _N_INIT_SEEDED = 3
+_MAX_CLUSTERS_SEEDED_TWICE = 20
 _N_INIT_RANDOM = 5
 _N_INIT_HALVED = 8
 _HALVED_AT = (40, 80)
@@ -125,6 +134,9 @@ class Settings:
         Short trainings of a start, of which the best goes on.
     previous : TrainedWeights or None
         What to start from, with warm_start.
+    may_sample : bool
+        Whether some of the objects stand for all in the training, where it starts from
+        hard clusters.
     """
 
     n_clusters: int
@@ -155,6 +167,7 @@ class Settings:
     n_init: int | None
     n_tries: int
     previous: TrainedWeights | None
+    may_sample: bool = False
 
     @classmethod
     def of(cls, estimator: NNEVCLUS, n_samples: int, mode: str = "memory") -> Settings:
@@ -205,6 +218,10 @@ class Settings:
             "n_tries": n_tries,
             "previous": previous,
             "init": init,
+            "may_sample": mode == "memory"
+            and not is_full
+            and previous is None
+            and _leaves_training_open(parameters),
         }
         names = [field.name for field in fields(cls) if field.name not in resolved]
         return cls(**{name: parameters[name] for name in names}, **resolved)
@@ -224,7 +241,8 @@ class Settings:
         if self.n_init is not None:
             return self.n_init
         if are_seeded:
-            return _N_INIT_SEEDED
+            has_few = self.n_clusters <= _MAX_CLUSTERS_SEEDED_TWICE
+            return _N_INIT_SEEDED if has_few else 1
         return _N_INIT_HALVED if self.runs_together else _N_INIT_RANDOM
 
     def halvings(self, are_seeded: bool) -> tuple[int, ...]:
@@ -243,6 +261,22 @@ class Settings:
             return (round(1.5 * len(focal_sets)),)
         return tuple(int(size) for size in np.atleast_1d(self.hidden_layer_sizes))
 
+    def sampled(self) -> Settings:
+        """The same for a full-batch solver on some of the objects."""
+        return replace(
+            self,
+            solver="lbfgs",
+            max_iter=_MAX_ITERATIONS,
+            dtype=np.float64,
+            n_init=None if self.n_tries > 1 else self.n_init,
+            n_tries=1,
+        )
+
+    def n_trained(self, n_samples: int) -> int:
+        """How many of the objects stand for all in the training."""
+        enough = max(_MAX_TRAINED, _TRAINED_PER_CLUSTER * self.n_clusters)
+        return min(n_samples, enough)
+
     def short(self) -> Settings:
         """The same with few iterations, enough to show a network its seeds."""
         if self.is_full_batch:
@@ -253,6 +287,15 @@ class Settings:
     def tried(self) -> Settings:
         """The same with as few epochs as it takes to compare starts."""
         return replace(self, max_iter=max(1, round(_TRY_SHARE * self.max_iter)))
+
+
+def n_parts(n_samples: int) -> int:
+    """Parts of objects with as many pairs as a thousand objects have.
+
+    The time of an iteration then grows by no more than the passes of the network.
+    """
+    wanted = round((n_samples / _MAX_FULL_BATCH) ** 2)
+    return max(1, min(wanted, n_samples // _LEAST_PART))
 
 
 def check_mode(estimator: NNEVCLUS, mode: str) -> None:
@@ -369,6 +412,20 @@ def _check_engine(estimator: NNEVCLUS) -> None:
             "focal_sets must not be 'two-step' with a module, whose number of outputs "
             "cannot grow"
         )
+
+
+def _leaves_training_open(parameters: dict[str, Any]) -> bool:
+    """Whether nothing is said about how to train."""
+    names = ("solver", "max_iter", "batch_size", "learning_rate_init", "dtype", "init")
+    are_auto = all(
+        isinstance(parameters[name], str) and parameters[name] == "auto"
+        for name in names
+    )
+    return (
+        are_auto
+        and parameters["engine"] == "numpy"
+        and not parameters["early_stopping"]
+    )
 
 
 def _solver(parameters: dict[str, Any], n_samples: int, mode: str) -> str:

@@ -29,7 +29,7 @@ from credalis.cluster.nnevclus._network import (
     network_for,
 )
 from credalis.cluster.nnevclus._seeds import fixed_seeds, random_seeds
-from credalis.cluster.nnevclus._settings import Settings
+from credalis.cluster.nnevclus._settings import Settings, n_parts
 from credalis.cluster.nnevclus._training import (
     Report,
     engine_context,
@@ -94,6 +94,8 @@ class NetworkProblem:
         Whether labels, centres or seeds fix the numbers of the clusters.
     clusters : HardClusters or None
         What the training starts from and keeps to a little.
+    trained : array of int or None
+        Row numbers of the objects that stand for all in the training.
     """
 
     settings: Settings
@@ -107,6 +109,7 @@ class NetworkProblem:
     held_out: NDArray[np.bool_] | None
     has_fixed_order: bool
     clusters: HardClusters | None = None
+    trained: NDArray[np.intp] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -144,6 +147,17 @@ class NetworkProblem:
     ) -> tuple[TrainingData, TrainingData | None]:
         """What the network is trained on, and what it is validated on."""
         dtype = self.settings.dtype
+        if self.trained is not None:
+            objects = self.trained
+            scores = None if self.scores is None else self.scores[objects]
+            return TrainingData(
+                with_constant(self.space.standardize(self.attributes[objects]), dtype),
+                scores,
+                self.similarities(dtype).take(objects),
+                focal_sets,
+                information.restricted(objects, self.n_samples),
+                n_parts=n_parts(len(objects)),
+            ), None
         inputs: NDArray[np.floating] | DeferredInputs
         if self.attributes.size <= MAX_STORED or self.settings.is_full_batch:
             inputs = with_constant(self.inputs, dtype)
@@ -218,6 +232,11 @@ def prepare(
     if starts_from_clusters or takes_contrast(settings):
         clusters = hard_clusters(geometry, settings.n_clusters, rng)
     share = 0.0 if clusters is None else clusters.share_apart
+    trained = None
+    if starts_from_clusters and settings.may_sample:
+        assert clusters is not None
+        settings = settings.sampled()
+        trained = _some_for_all(settings.n_trained(len(X)), clusters, len(X), rng)
     space = InputSpace(
         standardize,
         embedding,
@@ -253,7 +272,20 @@ def prepare(
         held_out,
         has_fixed_order,
         clusters if starts_from_clusters else None,
+        trained,
     )
+
+
+def _some_for_all(
+    n_wanted: int, clusters: HardClusters, n_samples: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Row numbers of so many objects, or more: all that have a hard cluster, others."""
+    known = clusters.objects
+    n_others = max(0, n_wanted - len(known))
+    is_other = np.ones(n_samples, dtype=bool)
+    is_other[known] = False
+    others = rng.choice(np.flatnonzero(is_other), n_others, replace=False)
+    return rng.permutation(np.concatenate([known, others]))
 
 
 def _attributes_and_geometry(
