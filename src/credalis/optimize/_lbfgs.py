@@ -12,16 +12,19 @@ Flags = NDArray[np.bool_]
 # From points, the rows of a matrix, to their values and gradients.
 ValuesAndGradients = Callable[[Array], tuple[Array, Array]]
 
-# Of the weak Wolfe conditions: a step must lower f by this share of what the slope
-# promises, and leave no more than that share of the slope.
+# Of the strong Wolfe conditions: a step must lower f by this share of what the slope
+# promises, and leave no more than that share of the slope, in either direction.
 _LEAST_DECREASE = 1e-4
 _MOST_SLOPE = 0.9
 # A line search has failed after so many points.
 _MAX_TRIALS = 20
-# How far into a bracket to look: by a parabola, within limits, or without any value.
-_NEAREST, _FARTHEST, _IN_THE_DARK = 0.1, 0.5, 0.25
+# How far into a bracket to look: by a cubic, within limits, or without any value.
+_NEAREST, _FARTHEST, _IN_THE_DARK = 0.1, 0.9, 0.25
 # How much farther to look as long as the slope is steep.
 _STRETCH = 4.0
+
+# The least squared length of a gradient that lengths are measured by.
+_TINY = 1e-300
 
 # Changes are compared with no smaller value than this: next to 0 none is small.
 _SMALLEST_VALUE = 1e-10
@@ -81,9 +84,10 @@ def minimize_together(
     and R. B. Schnabel, 1994, Representations of quasi-Newton matrices and their use in
     limited memory methods, Mathematical Programming 63, theorem 2.2). The inverse of
     its triangular matrix grows by a column with each step, so that nothing is solved.
-    Steps satisfy the weak Wolfe conditions, found by bracketing (A. S. Lewis and M. L.
-    Overton, 2013, Nonsmooth optimization via quasi-Newton methods, Mathematical
-    Programming 141, algorithm 2.6), which needs no smoothness: f never increases.
+    Steps satisfy the strong Wolfe conditions, found by bracketing and cubic
+    interpolation (J. Nocedal and S. J. Wright, 2006, Numerical Optimization, chapter
+    3.5): f never increases. Where no step does, as may happen at an edge of f, what is
+    known about the curvature is forgotten once before a start ends.
 
     Examples
     --------
@@ -170,6 +174,7 @@ class _Descents:
         values, gradients = self._evaluate(trials)
         slopes = _row_products(gradients, self.directions)
         is_low = values <= self.values + _LEAST_DECREASE * self.lengths * self.slopes
+        is_low &= slopes <= -_MOST_SLOPE * self.slopes
         is_done = is_low & (slopes >= _MOST_SLOPE * self.slopes)
         steps, changes = trials - self.points, gradients - self.gradients
         if is_done.all():
@@ -304,8 +309,8 @@ class _Descents:
             self.lengths[is_new] = 1.0
         is_fresh = is_new & self.curvature.is_fresh
         if is_fresh.any():
-            # Nothing is known about the length of a step yet.
-            self.lengths[is_fresh] = 1 / np.sqrt(np.maximum(-slopes[is_fresh], 1.0))
+            # Nothing is known about the length of a step yet: it is 1 in all.
+            self.lengths[is_fresh] = 1 / np.sqrt(np.maximum(-slopes[is_fresh], _TINY))
         if self.brackets is not None:
             self.brackets.begin(is_new, self.values, self.slopes)
         for place in np.flatnonzero(is_stuck):
@@ -334,8 +339,8 @@ class _Descents:
 class _Brackets:
     """Lengths between which there is one that satisfies the conditions.
 
-    At the near end f is low enough but steep, at the far one, infinity at first, it is
-    too high.
+    At the near end f is low enough but falls steeply; at the far one, infinity at
+    first, it is too high or rises steeply.
     """
 
     def __init__(self, values: Array, slopes: Array) -> None:
@@ -368,9 +373,13 @@ class _Brackets:
         self._far[~is_low] = lengths[~is_low]
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             width = self._far - self._near
-            # The lowest point of a parabola, if the far end is new and has a value.
-            promised = -self._near_slopes * width
-            shares = 0.5 * promised / (values - self._near_values + promised)
+            # The lowest point of the cubic that f and its slopes at both ends give, if
+            # the far end is new.
+            near_slopes, far_slopes = self._near_slopes * width, slopes * width
+            middle = 3 * (self._near_values - values) + near_slopes + far_slopes
+            root = np.sqrt(middle * middle - near_slopes * far_slopes)
+            beyond = far_slopes + root - middle
+            shares = 1 - beyond / (far_slopes - near_slopes + 2 * root)
             is_guess = ~is_low & np.isfinite(shares)
             shares = np.where(is_guess, shares, _IN_THE_DARK)
             inside = self._near + np.clip(shares, _NEAREST, _FARTHEST) * width
