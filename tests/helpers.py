@@ -1,6 +1,11 @@
 """What several tests need: validity of a partition, strategies, contents of files."""
 
 import json
+import os
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
@@ -101,3 +106,59 @@ def write(path, header, members):
     """A file with any content and the right digest."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     _container.write(path, {**members, "credalis": np.frombuffer(text, dtype=np.uint8)})
+
+
+def _own_processes():
+    """This process and all that it has started, on Linux; elsewhere none."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            fields = entry.read_text().rpartition(")")[2].split()
+            parents[int(entry.parent.name)] = int(fields[1])
+    own, n_before = {os.getpid()}, 0
+    while len(own) > n_before:
+        n_before = len(own)
+        own |= {pid for pid, parent in parents.items() if parent in own}
+    return own
+
+
+def _is_computing(pids):
+    """Whether any thread but this one has a processor, or waits for one."""
+    for pid in pids:
+        for entry in Path(f"/proc/{pid}/task").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                state = entry.read_text().rpartition(")")[2].split()[0]
+                is_self = entry.parent.name == str(threading.get_native_id())
+                if state == "R" and not is_self:
+                    return True
+    return False
+
+
+def _processor_seconds(pids):
+    """Processor time that processes have used so far."""
+    ticks = 0
+    for pid in pids:
+        with suppress(OSError):
+            stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(stat[11]) + int(stat[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def assert_idle_soon():
+    """Nothing is computing after another second of processor time, if not before.
+
+    Idle is who asks for no processor. By the clock it may take longer, where others
+    want the processors, too.
+    """
+    begin, pids = time.monotonic(), _own_processes()
+    before = _processor_seconds(pids)
+    share = 1.0
+    while share > 0.25:
+        used = _processor_seconds(pids) - before
+        assert used < 1.0, f"{used} s, computing in {share:.0%} of the looks"
+        assert time.monotonic() - begin < 30
+        looks = []
+        for _ in range(20):
+            time.sleep(0.01)
+            looks.append(_is_computing(pids))
+        share = np.mean(looks)

@@ -9,10 +9,14 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from credalis import ECM, NNEVCLUS, Bootclus, compare
+from credalis import ECM, NNEVCLUS, Bootclus, FitControl, compare
+from credalis._wire import Place
+from credalis.exceptions import FitCancelledError
 from credalis.model_selection import search
+from helpers import assert_idle_soon
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -262,3 +266,71 @@ def test_bad_partitions_are_named(blobs):
         text = dd.from_pandas(pd.DataFrame({"a": ["x", "y", "z"]}), npartitions=1)
         with pytest.raises(ValueError, match="must hold numbers"):
             NNEVCLUS(2).fit(text)
+
+
+def press_ctrl_c():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+class TestStopping:
+    """Dask cannot stop a task that runs; the tasks of a fit look themselves."""
+
+    @pytest.fixture
+    def endless(self, blobs):
+        X, _ = blobs
+        lazy = da.from_array(np.concatenate([X] * 4), chunks=(9000, 3))
+        return NNEVCLUS(**SMALL, max_iter=10**6), lazy
+
+    def fit_until(self, action, model, lazy, word):
+        events = []
+        self.control = FitControl(lambda event: listen(event))
+
+        def listen(event):
+            events.append(event)
+            if len(events) == 3:
+                # Not here and now, between rounds, but in the middle of one.
+                threading.Timer(0.1, action).start()
+
+        with self.control, pytest.warns(ConvergenceWarning, match=word):
+            model.fit(lazy)
+        assert_idle_soon()
+        assert {event.method for event in events} == {"NNEVCLUS"}
+
+    @pytest.mark.parametrize("scheduler", ["threads", "processes of a cluster"])
+    @pytest.mark.parametrize("word", ["cancelled", "interrupted"])
+    def test_keeps_what_was_learned(self, endless, blobs, client, scheduler, word):
+        X, y = blobs
+        model, lazy = endless
+
+        def action():
+            self.control.cancel() if word == "cancelled" else press_ctrl_c()
+
+        with (
+            dask.config.set(scheduler="threads")
+            if scheduler == "threads"
+            else with_workers(client, 2)
+        ):
+            self.fit_until(action, model, lazy, word)
+        assert adjusted_rand_score(y, model.predict(X)) > 0.9
+
+    @pytest.mark.parametrize("error", [FitCancelledError, KeyboardInterrupt])
+    @pytest.mark.parametrize("is_seen", [True, False])
+    def test_a_long_task_ends(self, endless, client, error, is_seen):
+        def see(is_here):
+            Place.is_here = is_here
+
+        model, lazy = endless
+        before = Place.is_here
+        with with_workers(client, 2), FitControl() as control:
+            if not is_seen:  # as on another machine
+                client.run(see, property(lambda place: False))
+            is_cancel = error is FitCancelledError
+            action = control.cancel if is_cancel else press_ctrl_c
+            threading.Timer(1.0, action).start()
+            try:
+                with pytest.raises(error):
+                    # The start from a sample is one task, of minutes.
+                    model.set_params(n_init=1000).fit(lazy)
+                assert_idle_soon()
+            finally:
+                client.run(see, before)

@@ -13,8 +13,10 @@ CONTRIBUTING = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
 # From the lowest layer to the highest; CONTRIBUTING.md shows the same as a table.
 LAYERS = [
-    {"exceptions", "_checks", "_files", "_html", "_progress", "_threads"},
-    {"_warnings"},
+    {"exceptions", "_checks", "_files", "_html", "_threads", "_wire"},
+    {"_control", "_warnings"},
+    {"_progress"},
+    {"_parallel"},
     {
         "belief",
         "optimize",

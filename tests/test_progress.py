@@ -47,5 +47,5 @@ def test_progress_sent_to_another_process_is_silent():
     progress = Progress("ECM", n_runs=1, max_iter=10, enabled=True, stream=Terminal())
     copy = pickle.loads(pickle.dumps(progress))
     copy.report(0, 1, 1.0)
-    copy.close()
-    assert not copy._enabled
+    copy.finish(0)
+    assert progress._line._stream.getvalue() == ""

@@ -23,6 +23,8 @@ PUBLIC = {
     "ECMdd",
     "Bootclus",
     "EkNNclus",
+    "FitControl",
+    "FitEvent",
     "FocalSets",
     "belief",
     "compare",

@@ -21,6 +21,7 @@ from credalis import (
     plots,
 )
 from credalis._compare import compare
+from credalis._control import FitControl, FitEvent
 from credalis.belief import FocalSets
 from credalis.cluster import *  # noqa: F403
 from credalis.cluster import estimator_classes
@@ -31,6 +32,8 @@ from credalis.report import report
 __all__ = [
     *(cls.__name__ for cls in estimator_classes()),
     "CredalPartition",
+    "FitControl",
+    "FitEvent",
     "FocalSets",
     "belief",
     "compare",

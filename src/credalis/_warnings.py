@@ -1,5 +1,6 @@
 """Warnings that name the line of the caller, however deep they arise."""
 
+import contextlib
 import os
 import sys
 import warnings
@@ -11,10 +12,13 @@ import sklearn
 from credalis.exceptions import ExperimentalWarning
 
 # Calls pass through these on their way from the user to us: scikit-learn's pipelines
-# and searches, joblib's threads.
-_PASSED = tuple(
-    os.path.join(path, "")
-    for path in (os.path.dirname(__file__), *sklearn.__path__, *joblib.__path__)
+# and searches, joblib's threads, context managers that decorate functions.
+_PASSED = (
+    *(
+        os.path.join(path, "")
+        for path in (os.path.dirname(__file__), *sklearn.__path__, *joblib.__path__)
+    ),
+    contextlib.__file__,
 )
 
 _already_told: set[str] = set()

@@ -5,6 +5,7 @@ __all__ = [
     "ContrastWarning",
     "EmptyClusterWarning",
     "ExperimentalWarning",
+    "FitCancelledError",
     "InvalidMassError",
     "MergedClustersWarning",
     "NoClustersWarning",
@@ -13,6 +14,10 @@ __all__ = [
     "ResultWarning",
     "UnitsWarning",
 ]
+
+
+class FitCancelledError(RuntimeError):
+    """A fit was cancelled before there was anything that it could return."""
 
 
 class InvalidMassError(ValueError):

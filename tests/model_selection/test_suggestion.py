@@ -50,7 +50,8 @@ def test_there_may_be_none(noise):
 
 def test_progress_is_shown(blobs, capsys):
     suggest_n_clusters(blobs, [2, 3], members=MEMBERS, random_state=0, verbose=1)
-    assert capsys.readouterr().err.startswith("number of clusters [####")
+    shown = capsys.readouterr().err
+    assert shown.startswith("suggest_n_clusters, number of clusters [####")
     suggest_n_clusters(blobs, [2, 3], members=MEMBERS, random_state=0)
     assert capsys.readouterr().err == ""
 

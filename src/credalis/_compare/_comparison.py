@@ -8,7 +8,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
@@ -21,6 +20,9 @@ from credalis._compare._recommendation import (
     reason,
     recommended,
 )
+from credalis._control import fitting, poll
+from credalis._parallel import in_parallel
+from credalis._progress import Progress
 from credalis._warnings import warn_user
 from credalis.cluster import BaseCredalClusterer, named_estimators
 from credalis.exceptions import ContrastWarning, ExperimentalWarning, UnitsWarning
@@ -272,6 +274,7 @@ class Comparison:
         return lines
 
 
+@fitting("compare")
 def compare(
     X: ArrayLike,
     n_clusters: int | None,
@@ -328,8 +331,11 @@ def compare(
         name: _configured(estimator, n_clusters, random_state)
         for name, estimator in _named(methods).items()
     }
-    answers = Parallel(n_jobs=n_jobs)(
-        delayed(_fit)(name, estimator, X) for name, estimator in estimators.items()
+    answers = in_parallel(
+        _fit,
+        [(name, estimator, X) for name, estimator in estimators.items()],
+        n_jobs=n_jobs,
+        progress=Progress("compare", n_runs=len(estimators), max_iter=1, enabled=False),
     )
     results = {
         name: answer.estimator for name, answer in zip(estimators, answers, strict=True)
@@ -425,6 +431,8 @@ def _fit(name: str, estimator: BaseCredalClusterer, X: ArrayLike) -> _Answer:
             estimator.fit(X)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
+    # The best so far of a fit that was stopped is nothing to compare.
+    poll()
     seconds = time.perf_counter() - start
     return _Answer(
         estimator,

@@ -19,6 +19,7 @@ from credalis.cli._reproduce import reproduce
 from credalis.cli._shared._console import is_debugging, one_line, visible
 from credalis.cli._shared._interrupts import catching_signals
 from credalis.cli._shared._options import SETTINGS, debug_option
+from credalis.exceptions import FitCancelledError
 
 _INTERRUPTED = 130
 _EXPECTED = (ValueError, OSError, ImportError)
@@ -80,7 +81,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         _show(one_line(error.format_message()))
         return 1
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort, FitCancelledError):
         sys.stderr.write("\ncredalis: interrupted\n")
         return _INTERRUPTED
     except BrokenPipeError:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
 from credalis._checks import check_choice, check_integer, check_seed, check_spread
+from credalis._control import fitting
 from credalis._threads import one_thread
 
 Matrix = NDArray[np.float64]
@@ -115,7 +116,7 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
         if hasattr(self, "random_state"):
             check_seed("random_state", self.random_state)
         # Several threads would round sums in another way.
-        with one_thread():
+        with one_thread(), fitting(type(self).__name__):
             self._learn(data, y, must_link, cannot_link)
         return self
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, get_tags
 
 from credalis._checks import check_integer, check_number, check_seed
+from credalis._control import method_at_work, poll
+from credalis._parallel import in_parallel
+from credalis._progress import Progress
 from credalis._warnings import warn_user
 from credalis.exceptions import EmptyClusterWarning, MergedClustersWarning
 from credalis.model_selection._clusterer import Clusterer
@@ -169,8 +171,13 @@ def fit_all(
     """
     # The largest numbers of clusters take longest: first, so that none is waited for.
     order = sorted(range(len(fits)), key=lambda k: -_cost(fits[k]))
-    outcomes = Parallel(n_jobs=n_jobs)(
-        delayed(_fit)(fits[k], X, information) for k in order
+    outcomes = in_parallel(
+        _fit,
+        [(fits[k], X, information) for k in order],
+        n_jobs=n_jobs,
+        progress=Progress(
+            method_at_work(), n_runs=len(fits), max_iter=1, enabled=False
+        ),
     )
     results: list[Any] = [None] * len(fits)
     told: Counter = Counter()
@@ -237,6 +244,8 @@ def _fit(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         estimator.fit(part, **known)
+    # The best so far of a fit that was stopped is nothing to compare.
+    poll()
     if not hasattr(fit.clusterer.inside(estimator), "partition_"):
         raise ValueError(
             "estimator must find credal partitions, as those of credalis do, got "

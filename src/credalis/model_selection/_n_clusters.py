@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from credalis._checks import check_choice, check_integer, check_n_jobs, check_seed
+from credalis._control import fitting
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import (
     TRUST,
@@ -39,6 +40,7 @@ from credalis.peaks import DeltaBel, delta_bel
 _MAX_CLUSTERS_WITH_ALL_PAIRS = 8
 
 
+@fitting("select_n_clusters")
 def select_n_clusters(
     estimator: BaseEstimator,
     X: ArrayLike,

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from credalis._checks import check_n_jobs, check_number
+from credalis._control import fitting
 from credalis.model_selection._criteria import most_telling
 from credalis.model_selection._fits import checked_task, distinct, draw_resamples, sweep
 from credalis.model_selection._selection import Selection
@@ -17,6 +18,7 @@ from credalis.model_selection._selection import Selection
 _LOWEST, _HIGHEST = 0.1, 0.95
 
 
+@fitting("select_dissimilarity_quantile")
 def select_dissimilarity_quantile(
     estimator: BaseEstimator,
     X: ArrayLike,

@@ -18,6 +18,7 @@ from sklearn.model_selection import (
 from sklearn.utils import Tags, check_random_state, get_tags
 
 from credalis._checks import check_integer, check_n_jobs, check_seed
+from credalis._control import Stop, fitting, poll, section, working_for
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._fits import settled
 from credalis.model_selection._side_information import (
@@ -154,6 +155,7 @@ class CredalSearchCV(GridSearchCV):
         )
         self.random_state = random_state
 
+    @fitting("CredalSearchCV")
     def fit(
         self,
         X: ArrayLike,
@@ -217,20 +219,22 @@ class CredalSearchCV(GridSearchCV):
                 clusterer, X, information, names=("dissimilarity_scale",)
             )
             self.fixed_params_ = {clusterer.prefix + k: v for k, v in fixed.items()}
-        search = GridSearchCV(
-            _FoldEstimator(clusterer.estimator, clusterer.prefix, information),
-            self.param_grid,
-            scoring=_on_estimators(self.scoring),
-            cv=self._folds(fold_seed, n_samples),
-            refit=self.refit,
-            n_jobs=self.n_jobs,
-            error_score=self.error_score,
-            return_train_score=self.return_train_score,
-            verbose=self.verbose,
-        )
         # Like all arguments of fit with one entry for each row, the row numbers are
         # restricted to the fold; routing would send them nowhere.
-        with config_context(enable_metadata_routing=False):
+        with section() as stop, config_context(enable_metadata_routing=False):
+            search = GridSearchCV(
+                _FoldEstimator(
+                    clusterer.estimator, clusterer.prefix, information, stop
+                ),
+                self.param_grid,
+                scoring=_on_estimators(self.scoring),
+                cv=self._folds(fold_seed, n_samples),
+                refit=self.refit,
+                n_jobs=self.n_jobs,
+                error_score=self.error_score,
+                return_train_score=self.return_train_score,
+                verbose=self.verbose,
+            )
             search.fit(X, y, row_numbers=np.arange(n_samples), **fit_params)
         self._take_over(search)
         return self
@@ -328,11 +332,16 @@ class _FoldEstimator(BaseEstimator):
     """
 
     def __init__(
-        self, estimator: BaseEstimator, prefix: str, information: RowInformation
+        self,
+        estimator: BaseEstimator,
+        prefix: str,
+        information: RowInformation,
+        stop: Stop,
     ) -> None:
         self.estimator = estimator
         self.prefix = prefix
         self.information = information
+        self.stop = stop
 
     def set_params(self, **parameters: Any) -> Self:
         self.estimator.set_params(**parameters)
@@ -344,7 +353,10 @@ class _FoldEstimator(BaseEstimator):
         """Fit with the side information of these rows."""
         known = self.information.of(np.asarray(row_numbers))
         known = {self.prefix + name: value for name, value in known.items()}
-        self.estimator.fit(X, y, **known, **fit_params)
+        with working_for(self.stop):
+            self.estimator.fit(X, y, **known, **fit_params)
+            # The best so far of a fit that was stopped is nothing to compare.
+            poll()
         return self
 
     def __getattr__(self, name: str) -> Any:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
 from credalis._checks import check_choice, check_flag, check_integer, check_seed
+from credalis._control import fitting
 from credalis._threads import one_thread
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster.consensus._choice import Choice
@@ -19,6 +20,7 @@ from credalis.model_selection._fits import distinct
 from credalis.model_selection._selection import Selection
 
 
+@fitting("suggest_n_clusters")
 def suggest_n_clusters(
     X: ArrayLike,
     n_clusters: str | Iterable[int] = "auto",
@@ -107,7 +109,8 @@ def suggest_n_clusters(
             MEMBERS if isinstance(members, str) else members,
             check_random_state(random_state),
             may_be_one=may_be_one,
-            title="number of clusters" if verbose else None,
+            method="suggest_n_clusters",
+            is_verbose=bool(verbose),
             largest=largest,
         )
     return selection_of(choice)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._control import poll, stoppable
 from credalis.optimize._loop import GradientTrace, Report
 
 Array = NDArray[np.float64]
@@ -75,8 +76,8 @@ def minimize_together(
     -------
     list of GradientTrace
         For each start the best of its points, and the values at its start, after its
-        iterations and there. One that was dropped has not converged. A
-        KeyboardInterrupt after the first evaluation is noted in all of them.
+        iterations and there. One that was dropped has not converged. An interrupt
+        after the first evaluation is noted in all of them.
 
     Notes
     -----
@@ -100,8 +101,8 @@ def minimize_together(
     [[1.0, 1.0], [1.0, 1.0]]
     """
     descents = _Descents(values_and_gradients, starts, tol, memory)
-    n_iter, is_interrupted = 0, False
-    try:
+    n_iter = 0
+    with stoppable(lambda: True) as ending:
         while len(descents.active) and max_iter > 0:
             descents.step(max_iter)
             if descents.n_iter == n_iter:
@@ -111,9 +112,7 @@ def minimize_together(
                 report(n_iter, descents.lowest)
             if n_iter in halve_at and len(descents.active):
                 descents.drop_worse_half()
-    except KeyboardInterrupt:
-        is_interrupted = True
-    return descents.traces(is_interrupted)
+    return descents.traces(ending.is_early)
 
 
 class _Descents:
@@ -234,6 +233,7 @@ class _Descents:
 
     def _evaluate(self, points: Array) -> tuple[Array, Array]:
         """Values and gradients, infinity and 0 where any of them is not finite."""
+        poll()
         is_known = np.isfinite(points).all(axis=1)
         if is_known.all():
             values, gradients = self.function(points)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import fmin_l_bfgs_b
 
+from credalis._control import poll, stoppable
+
 State = TypeVar("State")
 Floats = NDArray[Any]
 Vector = NDArray[np.float64]
@@ -35,7 +37,7 @@ class Trace(Generic[State]):
     converged : bool
         Whether it ended before the largest number of iterations.
     interrupted : bool
-        Whether a KeyboardInterrupt ended it, which the caller may want to raise again.
+        Whether Ctrl-C or a cancel ended it, which the caller may want to pass on.
     """
 
     state: State
@@ -66,7 +68,7 @@ def iterate(
     """Repeat ``state, loss = step(state)`` until the loss stands still.
 
     It stands still when an iteration changes it by no more than ``tol`` times its
-    size. A KeyboardInterrupt after the first iteration ends the loop at the last whole
+    size. Ctrl-C, or a cancel, after the first iteration ends the loop at the last whole
     one; a step must therefore not change the state it is given.
 
     Parameters
@@ -104,9 +106,10 @@ def iterate(
     (True, 6)
     """
     losses: list[float] = []
-    converged = interrupted = False
-    try:
+    converged = False
+    with stoppable(lambda: bool(losses)) as ending:
         for iteration in range(1, max_iter + 1):
+            poll()
             previous = state
             state, loss = step(state)
             losses.append(float(loss))
@@ -125,11 +128,7 @@ def iterate(
                 converged = has_settled(previous, state)
             if converged:
                 break
-    except KeyboardInterrupt:
-        if not losses:
-            raise
-        interrupted = True
-    return Trace(state, np.array(losses), converged, interrupted)
+    return Trace(state, np.array(losses), converged, ending.is_early)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +228,7 @@ class _Search:
         """The point with its value and gradient, None where they are not finite."""
         if not np.isfinite(parameters).all():
             return None
+        poll()
         self.n_evaluations += 1
         number, array = self.function(parameters)
         # A copy: the function may return the same array every time.
@@ -243,15 +243,13 @@ class _Search:
         return change < self.tol * max(abs(self.losses[-1]), _SMALLEST_VALUE)
 
     def run(self, solve: Callable[[], bool]) -> GradientTrace:
-        converged = interrupted = False
-        try:
+        converged = False
+        with stoppable(lambda: True) as ending:
             converged = solve()
-        except KeyboardInterrupt:
-            interrupted = True
         x, losses = self.best.parameters, self.losses
         if self.best.value < losses[-1]:  # found, but not yet or never an iterate
             losses = [*losses, self.best.value]
-        end = (converged, interrupted, self.n_evaluations)
+        end = (converged, ending.is_early, self.n_evaluations)
         return GradientTrace(x, np.array(losses), *end)
 
 
@@ -288,8 +286,8 @@ def minimize_adaptive(
     Returns
     -------
     GradientTrace
-        The last accepted point, and the values at the start and at accepted points. A
-        KeyboardInterrupt after the first evaluation is noted there and not raised.
+        The last accepted point, and the values at the start and at accepted points. An
+        interrupt after the first evaluation is noted there and not raised.
 
     Examples
     --------

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from credalis._parallel import arrived, sent_out
 from credalis.sources._base import Array, Source
 from credalis.sources._placement import leveled
 
@@ -44,18 +45,22 @@ class DaskSource(Source):
     ) -> tuple[Any, ...]:
         """What a function of a partition and its argument returns, for each of them."""
         dask = _dask()
-        delayed = dask.delayed(function, pure=False)
-        return dask.compute(
-            *(
-                delayed(part, argument)
-                for part, argument in zip(self._parts_held, arguments, strict=True)
+        with sent_out(function) as sent:
+            delayed = dask.delayed(sent, pure=False)
+            answers = dask.compute(
+                *(
+                    delayed(part, argument)
+                    for part, argument in zip(self._parts_held, arguments, strict=True)
+                )
             )
-        )
+        return tuple(arrived(answers))
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function returns, computed by a worker: the client may be small."""
         dask = _dask()
-        (result,) = dask.compute(dask.delayed(function)(*arguments))
+        with sent_out(function) as sent:
+            answers = dask.compute(dask.delayed(sent)(*arguments))
+        (result,) = arrived(answers)
         return result
 
     def sample(self, rng: np.random.RandomState, size: int) -> Array:

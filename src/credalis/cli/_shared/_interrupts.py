@@ -7,18 +7,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_requests: list[int] = []
+from credalis._control import FitControl, was_cancelled
 
 
 @contextmanager
 def catching_signals() -> Iterator[None]:
-    """SIGINT and SIGTERM unwind the command, so that no half file is left behind."""
-    _requests.clear()
+    """SIGINT and SIGTERM unwind the command, so that no half file is left behind.
+
+    They cancel all fits, wherever these run.
+    """
+    with FitControl() as control, _handlers(control):
+        yield
+
+
+@contextmanager
+def _handlers(control: FitControl) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        control.cancel()
+        if number == signal.SIGTERM:
+            sys.exit(128 + number)
+        raise KeyboardInterrupt
+
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {
-        number: signal.signal(number, _on_signal)
+        number: signal.signal(number, stop)
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
@@ -34,12 +48,5 @@ def stop_if_asked() -> None:
     Estimators answer an interrupt with the best result so far. That is what one wants
     in a session; a command that was told to stop should write nothing.
     """
-    if _requests:
+    if was_cancelled():
         raise KeyboardInterrupt
-
-
-def _on_signal(number: int, frame: FrameType | None) -> None:
-    _requests.append(number)
-    if number == signal.SIGTERM:
-        sys.exit(128 + number)
-    raise KeyboardInterrupt

@@ -6,13 +6,14 @@ The only place that sets the fitted attributes of an estimator.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from credalis._control import fitting, keeping, past_stopping, stoppable
 from credalis._coverage import CoverageCalibration
 from credalis._threads import one_thread
 from credalis.belief import FocalSets
@@ -142,9 +143,17 @@ def fit(
     **given
         What else is known about the objects: labels, pairs, dissimilarities.
     """
+    with fitting(type(estimator).__name__):
+        _fit(estimator, X, checkpoint, given)
+
+
+def _fit(
+    estimator: BaseCredalClusterer, X: Any, checkpoint: Any, given: dict[str, Any]
+) -> None:
     source = _source(estimator, X, checkpoint, given)
     if source is not None:
         outcome = _solve_in_blocks(estimator, source, checkpoint)
+        past_stopping()
         _store_blocks(estimator, outcome, source)
         _warn(estimator, outcome)
         return
@@ -154,6 +163,7 @@ def fit(
     if checkpoint is not None or estimator._is_for_blocks(X, is_informed):
         rows = ArraySource(X, getattr(estimator, "feature_names_in_", None))
         outcome = _solve_in_blocks(estimator, rows, checkpoint)
+        past_stopping()
         _store_blocks(estimator, outcome, rows)
         with one_thread():
             _store_masses(estimator, X, estimator._predict_masses(X))
@@ -164,6 +174,7 @@ def fit(
         # whatever else runs.
         with one_thread():
             outcome = solve(estimator, X, rng, **given)
+            past_stopping()
             _store(estimator, outcome, about_features(estimator))
             store_reference(estimator, X, _child(rng))
             _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
@@ -189,10 +200,15 @@ def solve(
     focal_sets = solution.focal_sets or focal_sets
     assert focal_sets is not None, "a start without focal sets finds them"
     if estimator._has_two_steps and not solution.is_interrupted:
-        focal_sets = _with_neighboring_pairs(solution.masses, focal_sets)
-        solution = best_start(
-            estimator, data, focal_sets, seeds[:1], solution, is_quiet=is_quiet
-        )
+        with stoppable(lambda: True) as ending:
+            larger = _with_neighboring_pairs(solution.masses, focal_sets)
+            solution = best_start(
+                estimator, data, larger, seeds[:1], solution, is_quiet=is_quiet
+            )
+            focal_sets = larger
+        if ending.is_early:
+            # The first of the two steps is a result, too.
+            solution = replace(solution, is_interrupted=True)
     if not estimator._has_fixed_order(data):
         solution, focal_sets = empty_clusters_last(
             solution, focal_sets, keeps_sets=estimator._has_given_sets
@@ -393,7 +409,8 @@ def _solve_in_blocks(
                 file.write(state)
         elif source.n_rows is None:
             source.n_rows = state["n_rows"]
-        return estimator._train_blocks(source, state, file)
+        with keeping():
+            return estimator._train_blocks(source, state, file)
 
 
 def _started(

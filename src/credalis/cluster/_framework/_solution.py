@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from credalis._control import keeping, listeners, poll, stoppable
+from credalis._parallel import Missing, answers_so_far
 from credalis._progress import Progress
 from credalis._threads import one_thread
 from credalis.belief import FocalSets
@@ -114,30 +118,57 @@ def best_start(
     *,
     is_quiet: bool = False,
 ) -> Solution:
-    """The solution of lowest loss over starts with these seeds."""
-    progress = None
+    """The solution of lowest loss over starts with these seeds, or over those so far.
+
+    Ctrl-C and a cancel end all starts. KeyboardInterrupt passes if none has found
+    anything yet.
+    """
     groups = estimator._groups(data, seeds)
-    if estimator.verbose and not is_quiet:
-        progress = Progress(
-            type(estimator).__name__,
-            n_runs=len(groups),
-            max_iter=estimator._max_iterations(data),
-            enabled=True,
-        )
+    is_watched = (estimator.verbose or listeners()) and not is_quiet
+    if not is_watched:
+        return _best_of(estimator, data, focal_sets, groups, previous, None)
+    max_iter = estimator._max_iterations(data)
+    with reported(estimator, max_iter, n_runs=len(groups)) as progress:
+        return _best_of(estimator, data, focal_sets, groups, previous, progress)
+
+
+@contextmanager
+def reported(
+    estimator: BaseCredalClusterer, max_iter: int, *, n_runs: int = 1
+) -> Iterator[Progress]:
+    """What iterations are reported to: who listens, and a line if it is verbose."""
+    progress = Progress(
+        type(estimator).__name__,
+        n_runs=n_runs,
+        max_iter=max_iter,
+        enabled=bool(estimator.verbose),
+    )
+    yield progress
+    progress.close()
+
+
+def _best_of(
+    estimator: BaseCredalClusterer,
+    data: Any,
+    focal_sets: FocalSets | None,
+    groups: list[NDArray[np.integer]],
+    previous: Solution | None,
+    progress: Progress | None,
+) -> Solution:
     arguments = [
         (estimator, data, focal_sets, group, previous, progress, run)
         for run, group in enumerate(groups)
     ]
     if effective_n_jobs(estimator.n_jobs) == 1 or len(groups) == 1:
-        best = _in_turn(arguments)
-    else:
-        solutions = Parallel(n_jobs=estimator.n_jobs, prefer="threads")(
-            delayed(_run)(*each) for each in arguments
-        )
-        best = _best(solutions)
-    if progress is not None:
-        progress.close()
-    return best
+        return _in_turn(arguments)
+    answers = answers_so_far(
+        _run, arguments, n_jobs=estimator.n_jobs, prefer="threads", progress=progress
+    )
+    found = [each for each in answers if each is not Missing.STOPPED]
+    if not found:
+        raise KeyboardInterrupt
+    best = _best(found)
+    return best if len(found) == len(answers) else replace(best, is_interrupted=True)
 
 
 def _in_turn(arguments: list[tuple]) -> Solution:
@@ -145,12 +176,15 @@ def _in_turn(arguments: list[tuple]) -> Solution:
 
     Only the best so far is kept: masses of many objects are large.
     """
-    best = _run(*arguments[0])
-    for each in arguments[1:]:
-        if best.is_interrupted:
-            break
-        best = _best([best, _run(*each)])
-    return best
+    best: Solution | None = None
+    with stoppable(lambda: best is not None) as ending:
+        for each in arguments:
+            solution = _run(*each)
+            best = solution if best is None else _best([best, solution])
+            if best.is_interrupted:
+                break
+    assert best is not None, "there is at least one start"
+    return replace(best, is_interrupted=best.is_interrupted or ending.is_early)
 
 
 def _best(solutions: list[Solution]) -> Solution:
@@ -176,7 +210,8 @@ def _run(
         if progress is not None:
             progress.report(run, iteration, loss)
 
-    with one_thread():
+    poll()
+    with one_thread(), keeping():
         solution = estimator._solve_group(
             data,
             focal_sets,

@@ -23,6 +23,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 
+from credalis._control import is_cancelled
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
@@ -410,11 +411,12 @@ def _exponent_advice(estimator: BaseCredalClusterer) -> str:
 def warn_of_convergence(
     estimator: BaseCredalClusterer, solution: Solution, max_iter: int
 ) -> None:
-    """Warn of a fit that was interrupted, or ended before it had settled."""
+    """Warn of a fit that was stopped, or ended before it had settled."""
     method = type(estimator).__name__
     if solution.is_interrupted:
+        what = "cancelled" if is_cancelled() else "interrupted"
         warn_user(
-            f"{method} was interrupted: the result is the best found until then",
+            f"{method} was {what}: the result is the best found until then",
             ConvergenceWarning,
         )
     elif not solution.trace.converged:

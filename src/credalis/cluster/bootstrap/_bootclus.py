@@ -291,7 +291,8 @@ default="auto"
             n_jobs=self.n_jobs,
         )
         progress = Progress(
-            f"{type(self).__name__}, mixtures",
+            type(self).__name__,
+            stage="mixtures",
             n_runs=1,
             max_iter=self.n_bootstrap,
             enabled=bool(self.verbose),

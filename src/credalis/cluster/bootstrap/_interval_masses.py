@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._control import poll
 from credalis.belief import FocalSets
 from credalis.optimize import RowQuadratics, minimize_on_simplex, minimize_quartic
 
@@ -89,6 +90,7 @@ class IntervalFit:
         same, different = masses * self.is_single, masses @ self.disjoint
         moments = masses.T @ masses
         for rows in self._blocks():
+            poll()
             block = masses[rows]
             targets = self._targets(rows)
             linear = targets[0] @ same + targets[1] @ different

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from credalis import _archive
+from credalis._control import poll
+from credalis._parallel import in_parallel
 from credalis._threads import one_thread
 from credalis.cluster._framework._schema import covariance_shape
 from credalis.cluster._inputs._geometry import FARTHEST, within_reach
@@ -129,8 +130,8 @@ def best_mixture(
         for number in numbers
         for covariance_type in covariance_types
     ]
-    fitted = Parallel(n_jobs=n_jobs)(
-        delayed(_fit_candidate)(candidate, X) for candidate in candidates
+    fitted = in_parallel(
+        _fit_candidate, [(candidate, X) for candidate in candidates], n_jobs=n_jobs
     )
     return min(fitted, key=lambda pair: pair[1])
 
@@ -171,8 +172,10 @@ def bootstrap(
     fitted: list[GaussianMixture] = []
     for start in range(0, len(seeds), _REPORTED_TOGETHER):
         chosen = slice(start, start + _REPORTED_TOGETHER)
-        answers = Parallel(n_jobs=n_jobs)(
-            delayed(_fit_replicate)(X, mixture, seed) for seed in seeds[chosen]
+        answers = in_parallel(
+            _fit_replicate,
+            [(X, mixture, seed) for seed in seeds[chosen]],
+            n_jobs=n_jobs,
         )
         posteriors[chosen] = [values for _, values in answers]
         fitted += [replicate for replicate, _ in answers]
@@ -216,6 +219,7 @@ def pair_intervals(
     lower = np.empty((n_rows, n_columns), np.float32)
     upper = np.empty((n_rows, n_columns), np.float32)
     for top in range(0, n_rows, _TILE_ROWS):
+        poll()
         rows = slice(top, top + _TILE_ROWS)
         left = posteriors[:, rows]
         # Tiles below the diagonal are the mirror image of those above.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
+from credalis._control import poll
 from credalis._neighbors import NeighborSearch, batches
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster.consensus._choice import Choice
@@ -237,6 +238,7 @@ class Committee(_archive.SavedFields):
         n_asked = self._n_neighbors
         widest = max(n_asked * self.n_clusters, X.shape[1])
         for part in batches(len(X), widest):
+            poll()
             inside = self.frame(X[part])
             found = search.query(inside, n_asked)[0]
             own = [each.extended(X[part], inside, found) for each in self.members]

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 
 from credalis._checks import check_choice, shown
+from credalis._control import poll
 from credalis.cluster.consensus._committee import (
     Frame,
     Member,
@@ -85,6 +86,7 @@ def convene(
     found: list[Member] = []
     failures: dict[str, str] = {}
     for number, (each, seed) in enumerate(zip(members, seeds, strict=False)):
+        poll()
         name = free_name(each, [*(one.name for one in found), *failures])
         try:
             with warnings.catch_warnings():
@@ -103,6 +105,7 @@ def convene(
             "members must be able to cluster X, but all have failed: "
             + "; ".join(f"{name}: {reason}" for name, reason in failures.items())
         )
+    poll()
     gate = Gate()
     if has_gate:
         gate = _gate(inside, found, ridge, n_clusters, np.random.RandomState(seeds[-2]))

@@ -49,7 +49,8 @@ def choose_n_clusters(
     rng: np.random.RandomState,
     *,
     may_be_one: bool,
-    title: str | None,
+    method: str,
+    is_verbose: bool,
     largest: int | None = None,
 ) -> Choice:
     """Test for structure, ask the members about each number, choose.
@@ -66,13 +67,19 @@ def choose_n_clusters(
         Draws rows, halves and starts.
     may_be_one : bool
         Whether the answer is 1 if the test finds no structure.
-    title : str or None
-        What the progress bar is called; None: there is none.
+    method : str
+        Who asks, for those who listen.
+    is_verbose : bool
+        Whether there is a progress bar.
     largest : int or None
         How far to go on if the last of the numbers is the best; None: no further.
     """
     progress = Progress(
-        title or "", n_runs=1, max_iter=len(numbers) + 1, enabled=title is not None
+        method,
+        stage="number of clusters",
+        n_runs=1,
+        max_iter=len(numbers) + 1,
+        enabled=is_verbose,
     )
     p_value = structure_p_value(rows, rng)
     progress.report(0, 1, None)

@@ -18,7 +18,7 @@ from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._schema import TRAINING, check_training
-from credalis.cluster._framework._solution import Solution
+from credalis.cluster._framework._solution import Solution, reported
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import masses_on
@@ -144,7 +144,8 @@ def prepare(
     rows = _chosen_rows(len(X), estimator.committee_size, information, rng)
     members = MEMBERS if isinstance(estimator.members, str) else estimator.members
     progress = Progress(
-        f"{type(estimator).__name__}, members",
+        type(estimator).__name__,
+        stage="members",
         n_runs=1,
         max_iter=len(members) + 1,
         enabled=bool(estimator.verbose),
@@ -193,7 +194,6 @@ def _chosen_number(
 ) -> Choice:
     """The number of clusters, at least that of the known labels."""
     n_known = int(information.labels.max()) + 1 if information.has_labels else 0
-    title = f"{type(estimator).__name__}, number of clusters"
     numbers, largest = default_numbers(X, max(2, n_known))
     return choose_n_clusters(
         X,
@@ -201,7 +201,8 @@ def _chosen_number(
         MEMBERS if isinstance(estimator.members, str) else estimator.members,
         rng,
         may_be_one=n_known < 2,
-        title=title if estimator.verbose else None,
+        method=type(estimator).__name__,
+        is_verbose=bool(estimator.verbose),
         largest=largest,
     )
 
@@ -308,14 +309,16 @@ def train_blocks(
     mode = "partitions" if isinstance(source, DaskSource) else "blocks"
     settings = Distillation.of(estimator, source.n_rows, mode)
     targets_of = partial(committee_masses, session.committee, student.focal_sets)
-    state = run_passes(
-        source,
-        partial(chunk_of, student, targets_of),
-        settings,
-        stored,
-        fixed,
-        checkpoint,
-    )
+    with reported(estimator, settings.max_iter) as progress:
+        state = run_passes(
+            source,
+            partial(chunk_of, student, targets_of),
+            settings,
+            stored,
+            fixed,
+            checkpoint,
+            progress,
+        )
     trace = state.trace()
     student = replace(student, parameters=trace.state)
     lesson = lesson_of(student, targets_of, sample, np.float64)

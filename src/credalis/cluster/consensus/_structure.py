@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree, ward
 from scipy.spatial.distance import cdist
 
+from credalis._control import poll
 from credalis.cluster.consensus._dip import dip, dip_p_value
 
 Array = NDArray[np.float64]
@@ -112,6 +113,7 @@ def _p_values_of_halves(X: Array, rng: np.random.RandomState) -> Iterator[float]
     order = rng.permutation(len(rows))
     halves = rows[order[::2]], rows[order[1::2]]
     for searched, tested in (halves, halves[::-1]):
+        poll()
         corridor = clearest_corridor(searched)
         values = np.empty(0) if corridor is None else corridor.values(tested)
         yield dip_p_value(dip(values), len(values)) if len(values) else 1.0

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._control import poll
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.objectives import RowCost
@@ -40,6 +41,7 @@ def sweep(cost: RowCost, masses: Array) -> tuple[Array, float]:
     masses = masses.copy()
     decrease = 0.0
     for rows in cost.blocks:
+        poll()
         own = masses[rows]
         problem = cost.row_problem(masses, rows)
         target = minimize_on_simplex(problem, own)
@@ -59,6 +61,7 @@ def sweep_in_turn(cost: RowCost, masses: Array) -> Array:
     """Update every row once, each to its own minimum, whatever that does to others."""
     masses = masses.copy()
     for i in range(len(masses)):
+        poll()
         row = slice(i, i + 1)
         masses[row] = minimize_on_simplex(cost.row_problem(masses, row), masses[row])
     return masses

@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
+from credalis._progress import Progress
 from credalis._threads import one_thread
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
-from credalis.cluster._framework._solution import empty_clusters_last
+from credalis.cluster._framework._solution import empty_clusters_last, reported
 from credalis.cluster._inputs._clusters import without_isolated
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import Settings
@@ -107,7 +108,10 @@ def train_blocks(
     mode = "partitions" if isinstance(source, DaskSource) else "blocks"
     settings = Settings.of(estimator, source.n_rows, mode)
     chunk_of = partial(_chunk, fitted)
-    state = run_passes(source, chunk_of, settings, stored, fixed, checkpoint)
+    with reported(estimator, settings.max_iter) as progress:
+        state = run_passes(
+            source, chunk_of, settings, stored, fixed, checkpoint, progress
+        )
     return _finished(estimator, fitted, stored["sample"], settings, state)
 
 
@@ -118,6 +122,7 @@ def run_passes(
     stored: dict[str, Any],
     fixed: dict[str, Any],
     checkpoint: Checkpoint | None,
+    progress: Progress,
 ) -> TrainingState:
     """The state after all passes over a source that remain.
 
@@ -136,6 +141,8 @@ def run_passes(
         What a checkpoint holds besides the state.
     checkpoint : Checkpoint or None
         Where states are written.
+    progress : Progress
+        Told of every chunk of rows.
     """
     state = _restored(stored)
     feed: Feed
@@ -144,12 +151,17 @@ def run_passes(
     else:
         feed = SourceFeed(source, chunk_of, settings, stored["seeds"])
 
-    def write(state: TrainingState) -> None:
+    def visit(state: TrainingState) -> None:
+        if progress.has_listeners:
+            known = (*state.history, *state.losses)
+            progress.report(0, state.n_passes, known[-1] if known else None)
         has_ended = state.n_passes == settings.max_iter
         if checkpoint is not None and (checkpoint.is_due or has_ended):
             checkpoint.write(fixed | stored_state(state))
 
-    return run(train(settings, feed, state), state, write)
+    state = run(train(settings, feed, state), state, visit)
+    progress.finish(0)
+    return state
 
 
 @dataclass(frozen=True, eq=False)

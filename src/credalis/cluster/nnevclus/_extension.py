@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from credalis._control import fitting
 from credalis._threads import one_thread
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
@@ -42,6 +43,7 @@ _LABEL_WEIGHT = 0.5
 _LEAST_OLD = 50
 
 
+@fitting("the extension")
 def extended(
     model: NNEVCLUS,
     replay: Array,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._control import poll, stoppable
 from credalis.cluster.nnevclus._settings import Settings
 from credalis.network import BlockTrainer, TrainingData, full_objective, torch_engine
 from credalis.optimize import (
@@ -209,6 +210,7 @@ class LocalChunk:
 
         def update(parameters: Any, gradient: Any) -> None:
             nonlocal n_steps
+            poll()
             rate = schedule.rate(n_steps)
             optimizer.step(parameters, gradient, learning_rate=rate)
             n_steps += 1
@@ -294,14 +296,12 @@ def run(
     state: TrainingState,
     visit: Callable[[TrainingState], None] | None = None,
 ) -> TrainingState:
-    """The last of the states, all of which are visited; Ctrl-C keeps what there is."""
-    try:
+    """The last of the states, all of which are visited; a stop keeps what there is."""
+    with stoppable(lambda: state.n_steps > 0) as ending:
         for state in states:
             if visit is not None:
                 visit(state)
-    except KeyboardInterrupt:
-        if state.n_steps == 0:
-            raise
+    if ending.is_early:
         return replace(state.with_loss(), is_interrupted=True)
     return state
 

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from credalis import _archive
+from credalis._control import poll
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._schema import SetsRule, TransformerRule
-from credalis.cluster._framework._solution import empty_clusters_last
+from credalis.cluster._framework._solution import empty_clusters_last, reported
 from credalis.cluster._framework._soundness import warn_of_collapse
 from credalis.cluster._inputs._side_information import transformed
 from credalis.cluster.prototypes._clusterer import (
@@ -120,6 +121,11 @@ def train_blocks(
     sample = transformed(transformer, state["sample"])
     before = list(state["losses"])
     losses: list[float] = []
+
+    def report(iteration: int, loss: float) -> None:
+        losses.append(loss)
+        progress.report(0, len(before) + iteration, loss)
+
     steps = [PrototypeStep(*(state["step"][name] for name in _STORED))]
 
     def write(checkpoint: Checkpoint, n_again: int) -> None:
@@ -139,22 +145,25 @@ def train_blocks(
             write(checkpoint, n_again=1)
         total: PrototypeMoments | None = None
         for batch in source.batches():
+            poll()
             sums = prototype_moments(transformed(transformer, batch), sets, model)
             total = sums if total is None else total + sums
         assert total is not None
         return total, None
 
-    trace = alternate(
-        steps[0],
-        model,
-        update_masses,
-        None if steps[0].metrics is None else MetricSpace.of(sample),
-        moves_centers=True,
-        tol=estimator.tol,
-        max_iter=estimator.max_iter - len(before),
-        report=lambda iteration, loss: losses.append(loss),
-        begin=steps.append,
-    )
+    with reported(estimator, estimator.max_iter) as progress:
+        trace = alternate(
+            steps[0],
+            model,
+            update_masses,
+            None if steps[0].metrics is None else MetricSpace.of(sample),
+            moves_centers=True,
+            tol=estimator.tol,
+            max_iter=estimator.max_iter - len(before),
+            report=report,
+            begin=steps.append,
+        )
+        progress.finish(0)
     if checkpoint is not None and len(losses) > 1 and not trace.interrupted:
         # The last two show again that the loop has ended.
         write(checkpoint, n_again=2)

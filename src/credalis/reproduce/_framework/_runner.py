@@ -14,6 +14,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from credalis.exceptions import FitCancelledError
 from credalis.reproduce._framework._cells import Cell, keep, stored
 from credalis.reproduce._framework._data import data_from, is_available
 
@@ -126,7 +127,7 @@ def _compute(
         start = time.process_time()
         try:
             outcome = cell.compute(**cell.settings)
-        except ImportError:
+        except (ImportError, FitCancelledError):
             raise  # an extra is missing: the other cells would say the same
         except Exception as error:
             message = " ".join(str(error).split())
