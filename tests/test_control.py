@@ -497,7 +497,7 @@ class TestLargerTasks:
             suggest_n_clusters(X, [2, 3], random_state=0)
 
     def test_a_search_is_not_taken_in_by_half_a_fit(self, X, monkeypatch):
-        solve = NNEVCLUS._solve
+        solve = NNEVCLUS._solve_group
 
         def cancelled(self, *arguments, **keywords):
             n_calls.append(1)
@@ -506,7 +506,7 @@ class TestLargerTasks:
             return solve(self, *arguments, **keywords)
 
         n_calls, control = [], FitControl()
-        monkeypatch.setattr(NNEVCLUS, "_solve", cancelled)
+        monkeypatch.setattr(NNEVCLUS, "_solve_group", cancelled)
         model = NNEVCLUS(3, n_init=1, tol=1e-3, n_jobs=1)
         grid = {"weight_decay": [0.0, 0.01]}
         with control, pytest.raises(FitCancelledError, match="CredalSearchCV"):

@@ -126,7 +126,11 @@ default="auto"
     solver : {"auto", "lbfgs", "adaptive", "adam", "rmsprop"}, default="auto"
         "lbfgs" and "adaptive" (the adaptive-step method of the paper) look at all pairs
         at once; "adam" and "rmsprop" at random blocks of objects, with all pairs inside
-        a block. "auto" is "lbfgs" up to 1000 objects and "adam" above or for a module.
+        a block. "auto" is "lbfgs" up to 1000 objects. Above, it is "lbfgs" on some of
+        the objects, which stand for all, if the training starts from hard clusters and
+        nothing else is said about it (``batch_size``, ``learning_rate_init``,
+        ``dtype``, ``max_iter``, ``engine``, ``early_stopping``); else "adam". These are
+        4000 objects, more of many clusters, in parts whose pairs count.
     learning_rate_init : float or "auto", default="auto"
         First learning rate of "adam" (0.01, falling to 0 along a cosine) or "rmsprop"
         (0.001, constant).
@@ -163,15 +167,17 @@ default="auto"
         otherwise. Prediction is always in float64.
     n_init : int or "auto", default="auto"
         Number of starts, of which the best is kept; "auto" is 3 for full-batch solvers
-        that start from hard clusters, 5 with other starts, and 1 for "adam" and
-        "rmsprop", with ``init="auto"`` the best of three short ones.
+        that start from hard clusters, 1 beyond 20 clusters; with other starts 8 for
+        "lbfgs", of which the worse half is dropped after 40 and after 80 iterations,
+        and 5 for "adaptive" and engine="torch"; and 1 for "adam" and "rmsprop", with
+        ``init="auto"`` the best of three short ones.
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".
     tol : float, default=1e-4
         Relative decrease of L below which a start ends.
     n_jobs : int, default=None
         Number of starts run at the same time, as in joblib. It does not change the
-        result.
+        result. Those of "lbfgs" share every evaluation and run in one thread anyway.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts. Pairs and blocks of objects that are drawn depend on it,
         too.
@@ -358,7 +364,7 @@ default="auto"
             Row numbers of objects known to be in the same cluster, and in different
             ones.
         checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
-            File to continue from; X is read in blocks, as beyond 200 000 objects.
+            File to continue from; X is read in blocks, as a file is.
 
         Returns
         -------
