@@ -169,7 +169,7 @@ default="auto"
         Number of starts, of which the best is kept; "auto" is 3 for full-batch solvers
         that start from hard clusters, 1 beyond 20 clusters; with other starts 8 for
         "lbfgs", of which the worse half is dropped after 40 and after 80 iterations,
-        and 5 for "adaptive" and engine="torch"; and 1 for "adam" and "rmsprop", with
+        and 5 for "adaptive"; and 1 for "adam" and "rmsprop", with
         ``init="auto"`` the best of three short ones.
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".

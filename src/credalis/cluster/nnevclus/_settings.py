@@ -234,7 +234,7 @@ class Settings:
     @property
     def runs_together(self) -> bool:
         """Whether starts share every evaluation."""
-        return self.solver == "lbfgs" and self.engine == "numpy"
+        return self.solver == "lbfgs"
 
     def n_starts(self, are_seeded: bool) -> int:
         """Number of starts, from hard clusters or not."""

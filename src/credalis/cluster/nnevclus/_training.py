@@ -17,7 +17,6 @@ from credalis.optimize import (
     GradientTrace,
     cosine_schedule,
     minimize_adaptive,
-    minimize_lbfgs,
     minimize_together,
 )
 
@@ -336,9 +335,10 @@ def train_together(
 
     The worse half of the starts is dropped after some iterations, if there are any.
     """
+    objective = _objective(network, data, settings)
     if settings.runs_together:
         traces = minimize_together(
-            full_objective(network, data),
+            objective,
             starts,
             tol=settings.tol,
             max_iter=settings.max_iter,
@@ -348,7 +348,14 @@ def train_together(
         )
     else:
         traces = [
-            _minimized(network, start, data, settings, report) for start in starts
+            minimize_adaptive(
+                objective,
+                start,
+                tol=settings.tol,
+                max_iter=settings.max_iter,
+                report=report,
+            )
+            for start in starts
         ]
     # The value at the start belongs to no iteration.
     return [
@@ -384,27 +391,21 @@ def check_finite_loss(loss: float, n_steps: int) -> None:
         )
 
 
-def _minimized(
-    network: Any,
-    start: NDArray[np.float64],
-    data: TrainingData,
-    settings: Settings,
-    report: Report,
-) -> GradientTrace:
-    """All pairs in every step."""
-    objective = (
-        torch_engine().torch_objective(network, data, settings.device)
-        if settings.engine == "torch"
-        else full_objective(network, data)
-    )
-    minimize = minimize_lbfgs if settings.solver == "lbfgs" else minimize_adaptive
-    return minimize(
-        objective,
-        start,
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        report=report,
-    )
+def _objective(
+    network: Any, data: TrainingData, settings: Settings
+) -> Callable[[NDArray[np.float64]], tuple[Any, NDArray[np.float64]]]:
+    """Cost of all pairs and its gradient, at one point or at several."""
+    if settings.engine != "torch":
+        return full_objective(network, data)
+    at_point = torch_engine().torch_objective(network, data, settings.device)
+
+    def at_points(points: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+        if points.ndim == 1:
+            return at_point(points)
+        values, gradients = zip(*map(at_point, points), strict=True)
+        return np.array(values, dtype=np.float64), np.array(gradients, dtype=np.float64)
+
+    return at_points
 
 
 def _best_epoch(
