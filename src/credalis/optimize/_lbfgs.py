@@ -24,8 +24,8 @@ _NEAREST, _FARTHEST, _IN_THE_DARK = 0.1, 0.9, 0.25
 # How much farther to look as long as the slope is steep.
 _STRETCH = 4.0
 
-# The least squared length of a gradient that lengths are measured by.
-_TINY = 1e-300
+# Squared lengths below this one cannot be divided by.
+_TINY = 1e-200
 
 # Changes are compared with no smaller value than this: next to 0 none is small.
 _SMALLEST_VALUE = 1e-10
@@ -443,6 +443,7 @@ class _Curvature:
         products = (pairs @ changes[:, :, None])[:, :, 0]
         gains, lengths = products[:, here], products[:, memory + here]
         is_used = gains > np.finfo(float).eps * lengths
+        is_used &= np.minimum(gains, lengths) > _TINY
         if not is_used.all():
             # No step, or rounding has left no curvature along it.
             bad = ~is_used
