@@ -218,3 +218,43 @@ def test_block_stress_is_the_function_behind_the_term(rng):
     )
     assert value == again
     np.testing.assert_array_equal(gradient, slopes)
+
+
+@given(problems(max_samples=20))
+@quick
+def test_one_product_is_as_exact_as_all_residuals(problem):
+    focal_sets, _, similarities, rng = problem
+    n_samples = len(similarities)
+    masses = rng.dirichlet(np.ones(len(focal_sets)), size=n_samples).T
+    block = BlockStress(StoredSimilarities(similarities), focal_sets)
+    expected, slopes = block.value_and_gradient(masses)
+    value, gradient = DenseStress(similarities, focal_sets).value_and_gradient(masses)
+    # Sums of numbers up to 1 are subtracted.
+    assert value == pytest.approx(expected, rel=1e-14, abs=1e-15)
+    np.testing.assert_allclose(gradient, slopes, rtol=0, atol=1e-14)
+    assert block.value(masses) == expected
+
+
+def test_a_perfect_fit_has_no_negative_stress():
+    focal_sets = FocalSets.singletons(3)
+    labels = np.arange(30) % 3
+    masses = np.zeros((len(focal_sets), 30))
+    masses[[focal_sets.index((k,)) for k in labels], np.arange(30)] = 1
+    # Not quite certain, so that sums are rounded.
+    masses = 0.1 * masses.mean(axis=1, keepdims=True) + 0.9 * masses
+    conflicts = masses.T @ focal_sets.disjoint @ masses
+    stress = DenseStress(1.0 - conflicts, focal_sets)
+    assert 0 <= stress.value(masses) < 1e-15
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_stack_has_the_values_and_gradients_of_each(is_weighted, rng):
+    focal_sets = FocalSets.pairs(3)
+    weights = symmetric(rng, 7) if is_weighted else None
+    stress = DenseStress(symmetric(rng, 7), focal_sets, weights)
+    stack = rng.normal(size=(4, len(focal_sets), 7))
+    values, gradients = stress.values_and_gradients(stack)
+    for k, masses in enumerate(stack):
+        value, gradient = stress.value_and_gradient(masses)
+        assert values[k] == pytest.approx(value, rel=1e-12)
+        np.testing.assert_allclose(gradients[k], gradient, rtol=1e-11, atol=1e-13)

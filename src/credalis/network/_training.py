@@ -18,6 +18,7 @@ from credalis.objectives import (
     LabelFit,
     Objective,
     PairConstraints,
+    PartStress,
     SampledStress,
     block_stress,
     residual_store,
@@ -177,6 +178,8 @@ class TrainingData:
     known : TrainingData or None
         Objects that side information is about, and that information, if they are not
         among these objects; blocks are then trained with both.
+    n_parts : int
+        All pairs inside so many parts of the objects count, if not all of all objects.
     """
 
     inputs: Array | DeferredInputs
@@ -186,6 +189,7 @@ class TrainingData:
     information: SideInformation
     pairs: tuple[Indices, Indices] | None = None
     known: "TrainingData | None" = None
+    n_parts: int = 1
 
     @property
     def n_samples(self) -> int:
@@ -220,6 +224,20 @@ class TrainingData:
 def stress_objective(data: TrainingData) -> Objective:
     """The stress over the pairs that count, in the form that is fastest for them."""
     n_samples = data.n_samples
+    if data.n_parts > 1:
+        edges = np.linspace(0, n_samples, data.n_parts + 1).astype(int)
+        parts = [slice(start, stop) for start, stop in pairwise(edges)]
+        return PartStress(
+            [
+                (
+                    part,
+                    DenseStress(
+                        data.similarities.between(part).matrix(), data.focal_sets
+                    ),
+                )
+                for part in parts
+            ]
+        )
     if data.pairs is None:
         if n_samples > _MAX_DENSE:
             return BlockStress(data.similarities, data.focal_sets)
@@ -260,8 +278,11 @@ def mean_stress(
 
 def full_objective(
     network: CredalNetwork, data: TrainingData
-) -> Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]:
-    """Cost and gradient as a function of the parameters, over all objects."""
+) -> Callable[[NDArray[np.float64]], tuple[Any, NDArray[np.float64]]]:
+    """Cost and gradient as a function of the parameters, over all objects.
+
+    Parameters of several networks, as the rows of a matrix, give a cost for each.
+    """
     information, inputs = data.information, data.inputs
     assert not isinstance(inputs, DeferredInputs)
     objective = stress_objective(data)
@@ -273,11 +294,14 @@ def full_objective(
 
     def value_and_gradient(parameters):
         gradient = np.empty_like(parameters)
+        is_stack = parameters.ndim > 1
         value = network.value_and_gradient(
             parameters,
             inputs,
             data.scores,
-            objective.value_and_gradient,
+            objective.values_and_gradients
+            if is_stack
+            else objective.value_and_gradient,
             gradient,
         )
         return value, gradient

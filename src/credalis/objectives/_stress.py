@@ -4,7 +4,9 @@ Everything is written in terms of similarities 1 - δ*, which are exponentials a
 no subtraction: the residual κ - δ* is κ + similarity - 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -41,9 +43,105 @@ class DenseStress(Objective):
 
     def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
         """L and ∂L/∂M = 4 C M (w ∘ residuals)."""
+        if self.weights is None:
+            values, gradient = self.values_and_gradients(masses)
+            return float(values), gradient
         disjoint = self.focal_sets.disjoint.astype(masses.dtype)
         stored = StoredSimilarities(self.similarities)
         return block_stress(masses, stored, disjoint, self.weights)
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack; without weights all of it takes one product."""
+        if self.weights is not None:
+            return super().values_and_gradients(masses)
+        disjoint = self.focal_sets.disjoint.astype(masses.dtype)
+        return full_stress(masses, self._targets, self._squared_targets, disjoint)
+
+    @cached_property
+    def _targets(self) -> NDArray[np.float64]:
+        """δ*, 0 on the diagonal."""
+        targets = 1.0 - self.similarities
+        np.fill_diagonal(targets, 0.0)
+        return targets
+
+    @cached_property
+    def _squared_targets(self) -> float:
+        return float(np.vdot(self._targets, self._targets))
+
+
+def full_stress(
+    masses: Array, targets: Array, squared_targets: float, disjoint: Array
+) -> tuple[Array, Array]:
+    """Mean of (κ_ij - δ*_ij)² over all i ≠ j, without a matrix of residuals.
+
+    With A = C M, k = diagonal of Mᵀ A, H = A Mᵀ and B = A Δ, all C and Δ symmetric,
+
+        n (n - 1) L = Σ H ∘ Hᵀ - 2 Σ M ∘ B + Σ Δ ∘ Δ - Σ k²
+        n (n - 1) ∂L/∂M = 4 (H A - B - A ∘ k)
+
+    so that only B is a product with n² numbers. L is a small difference of sums of
+    about 1: it is exact to some 1e-16, not to its own last digit.
+
+    Parameters
+    ----------
+    masses : array of shape (..., n_focal_sets, n_samples)
+        M, or a stack of several.
+    targets : array of shape (n_samples, n_samples)
+        Δ: δ*, symmetric, 0 on the diagonal.
+    squared_targets : float
+        Σ Δ ∘ Δ.
+    disjoint : array of shape (n_focal_sets, n_focal_sets)
+        The matrix C, of the type of the masses.
+
+    Returns
+    -------
+    values : array of shape (...)
+    gradients : array of shape (..., n_focal_sets, n_samples)
+    """
+    n_samples = masses.shape[-1]
+    against = disjoint @ masses
+    met = (against.reshape(-1, n_samples) @ targets).reshape(masses.shape)
+    gradients = (against @ np.swapaxes(masses, -1, -2)) @ against
+    own = np.einsum("...ij,...ij->...j", against, masses)
+    gradients -= met
+    against *= own[..., None, :]
+    gradients -= against
+    # Σ M ∘ (H A - B - A ∘ k) is the value but for one Σ M ∘ B and Σ Δ ∘ Δ.
+    met -= gradients
+    totals = squared_targets - np.einsum("...ij,...ij->...", masses, met)
+    weight = 1.0 / (n_samples * (n_samples - 1))
+    gradients *= 4.0 * weight
+    return np.maximum(totals, 0.0) * weight, gradients
+
+
+@dataclass(frozen=True, eq=False)
+class PartStress(Objective):
+    """The mean over parts of the objects of the stress of all pairs inside a part.
+
+    Parameters
+    ----------
+    parts : sequence of (slice, DenseStress)
+        Objects of each part, and their stress.
+    """
+
+    parts: Sequence[tuple[slice, DenseStress]]
+
+    def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
+        """L and ∂L/∂M, the columns of each part in turn."""
+        values, gradient = self.values_and_gradients(masses)
+        return float(values), gradient
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack."""
+        totals = np.zeros(masses.shape[:-2])
+        gradients = np.zeros_like(masses)
+        for objects, stress in self.parts:
+            own = np.ascontiguousarray(masses[..., objects])
+            values, slopes = stress.values_and_gradients(own)
+            totals += values
+            gradients[..., objects] = slopes
+        gradients /= len(self.parts)
+        return totals / len(self.parts), gradients
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +202,13 @@ class BlockStress(Objective):
         disjoint = self.focal_sets.disjoint.astype(masses.dtype)
         return block_stress(masses, self.similarities, disjoint)
 
+    def value(self, masses: Array) -> float:
+        """L alone, for half of the products."""
+        disjoint = self.focal_sets.disjoint.astype(masses.dtype)
+        return block_stress(masses, self.similarities, disjoint, wants_gradient=False)[
+            0
+        ]
+
 
 def block_stress(
     masses: Array,
@@ -111,6 +216,8 @@ def block_stress(
     disjoint: Array,
     weights: Array | None = None,
     store: Array | None = None,
+    *,
+    wants_gradient: bool = True,
 ) -> tuple[float, Array]:
     """Weighted sum of the squared residuals of all pairs, and its gradient.
 
@@ -132,11 +239,14 @@ def block_stress(
     store : array of shape (n_numbers,), default=None
         Memory that `residual_store` gave for at least as many objects of this type.
         Its values do not matter; they are overwritten.
+    wants_gradient : bool, default=True
+        Whether anyone reads the gradient.
 
     Returns
     -------
     value : float
     gradient : array of shape (n_focal_sets, n_samples)
+        Of no columns if nobody wants it.
     """
     n_sets, n_samples = masses.shape
     dtype = masses.dtype
@@ -150,7 +260,7 @@ def block_stress(
     np.matmul(disjoint, masses, out=against)
     second[-1] = -1.0
 
-    gradient = np.empty((n_sets, n_samples), dtype=dtype)
+    gradient = np.empty((n_sets, n_samples if wants_gradient else 0), dtype=dtype)
     above = np.zeros((n_sets, 0), dtype=dtype)
     total = 0.0
     width = _width(n_samples)
@@ -175,14 +285,17 @@ def block_stress(
         slopes = residuals
         if weights is not None:
             slopes = residuals * weights[start:, start:stop]
+        below = slopes[n_columns:]
         total += np.vdot(slopes[:n_columns], residuals[:n_columns])
+        if stop < n_samples:
+            total += 2.0 * np.vdot(below, residuals[n_columns:])
+        if not wants_gradient:
+            continue
         np.matmul(against[:, start:], slopes, out=gradient[:, start:stop])
         if start > 0:
             gradient[:, start:stop] += above[:, :n_columns]
             above = above[:, n_columns:]
         if stop < n_samples:
-            below = slopes[n_columns:]
-            total += 2.0 * np.vdot(below, residuals[n_columns:])
             mirrored = against[:, start:stop] @ below.T
             above = mirrored if start == 0 else above + mirrored
     weight = 1.0 if weights is not None else 1.0 / (n_samples * (n_samples - 1))
