@@ -154,6 +154,8 @@ Array = NDArray[np.floating]
 # one, as long as it fits in memory comfortably. Measured.
 _DENSE_SHARE = 0.03
 _MAX_DENSE = 4000
+# Of δ*, where all pairs count: far below what changes of the loss end a training.
+_ACCURACY = 1e-7
 _MAX_BLOCKS = 10
 
 
@@ -232,7 +234,9 @@ def stress_objective(data: TrainingData) -> Objective:
                 (
                     part,
                     DenseStress(
-                        data.similarities.between(part).matrix(), data.focal_sets
+                        data.similarities.between(part).matrix(),
+                        data.focal_sets,
+                        accuracy=_ACCURACY,
                     ),
                 )
                 for part in parts
@@ -241,7 +245,9 @@ def stress_objective(data: TrainingData) -> Objective:
     if data.pairs is None:
         if n_samples > _MAX_DENSE:
             return BlockStress(data.similarities, data.focal_sets)
-        return DenseStress(data.similarities.matrix(), data.focal_sets)
+        return DenseStress(
+            data.similarities.matrix(), data.focal_sets, accuracy=_ACCURACY
+        )
     rows, columns = data.pairs
     if n_samples > _MAX_DENSE or len(rows) < _DENSE_SHARE * n_samples**2:
         values = data.similarities.pairs(rows, columns)

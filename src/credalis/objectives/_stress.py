@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg.blas import dgemm, sgemm
+from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
 
 from credalis.belief import FocalSets
@@ -21,6 +22,11 @@ from credalis.objectives._terms import Array, Objective
 # of which only the part on and below the diagonal is computed. Measured.
 _ONE_TILE = 256
 _TILE = 128
+
+# A factor of the similarities pays for so many objects, if its rank is at most this
+# share of them.
+_LEAST_FACTORED = 200
+_MOST_RANK = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +41,15 @@ class DenseStress(Objective):
         What the rows of the masses stand for.
     weights : array of shape (n_samples, n_samples), default=None
         Symmetric w_ij; None stands for the mean over all pairs.
+    accuracy: float, default=0.0
+        By how much any δ*_ij may be off where that makes products cheaper, see
+        `low_rank_factor`. Only without weights.
     """
 
     similarities: NDArray[np.float64]
     focal_sets: FocalSets
     weights: NDArray[np.float64] | None = None
+    accuracy: float = 0.0
 
     def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
         """L and ∂L/∂M = 4 C M (w ∘ residuals)."""
@@ -55,22 +65,89 @@ class DenseStress(Objective):
         if self.weights is not None:
             return super().values_and_gradients(masses)
         disjoint = self.focal_sets.disjoint.astype(masses.dtype)
-        return full_stress(masses, self._targets, self._squared_targets, disjoint)
+        return full_stress(masses, self._targets, disjoint)
 
     @cached_property
-    def _targets(self) -> NDArray[np.float64]:
-        """δ*, 0 on the diagonal."""
-        targets = 1.0 - self.similarities
+    def _targets(self) -> "Targets":
+        return Targets.of(self.similarities, self.accuracy)
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The matrix Δ of all δ*, 0 on the diagonal, for products with it.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_samples) or (n_samples, rank)
+        Δ, or U with Δ = 1 - U Uᵀ.
+    is_factor : bool
+        Which of both.
+    squared : float
+        Σ Δ ∘ Δ.
+    """
+
+    values: NDArray[np.float64]
+    is_factor: bool
+    squared: float
+
+    @classmethod
+    def of(cls, similarities: NDArray[np.float64], accuracy: float = 0.0) -> "Targets":
+        """From 1 - Δ, of which the diagonal is not read."""
+        targets = 1.0 - similarities
         np.fill_diagonal(targets, 0.0)
-        return targets
+        squared = float(np.vdot(targets, targets))
+        if accuracy > 0:
+            factor = low_rank_factor(1.0 - targets, accuracy)
+            if factor is not None:
+                return cls(factor, True, squared)
+        return cls(targets, False, squared)
 
-    @cached_property
-    def _squared_targets(self) -> float:
-        return float(np.vdot(self._targets, self._targets))
+    def times(self, rows: Array) -> Array:
+        """The product of a matrix with Δ."""
+        if not self.is_factor:
+            return rows @ self.values
+        product = (rows @ self.values) @ self.values.T
+        return np.subtract(rows.sum(axis=1, keepdims=True), product, out=product)
+
+
+def low_rank_factor(
+    similarities: NDArray[np.float64], accuracy: float
+) -> NDArray[np.float64] | None:
+    """U with few columns such that no entry of S - U Uᵀ is larger than an accuracy.
+
+    Similarities exp(-γ d²) of points in few dimensions have such a factor: the
+    incomplete Cholesky factor with pivots (N. J. Higham, 2002, Accuracy and Stability
+    of Numerical Algorithms, chapter 10.3).
+
+    Parameters
+    ----------
+    similarities : array of shape (n_samples, n_samples)
+        S, symmetric, 1 on the diagonal.
+    accuracy : float
+        The largest error.
+
+    Returns
+    -------
+    array of shape (n_samples, rank), or None
+        None if there are few objects, or no factor by which products take less time.
+    """
+    n_samples = len(similarities)
+    if n_samples < _LEAST_FACTORED:
+        return None
+    lower, pivots, rank, _ = dpstrf(similarities, tol=accuracy, lower=1)
+    if rank > _MOST_RANK * n_samples:
+        return None
+    factor = np.empty((n_samples, rank))
+    factor[pivots - 1] = np.tril(lower[:, :rank])
+    # Other similarities need not be positive semidefinite.
+    errors = factor @ factor.T
+    errors -= similarities
+    is_accurate = max(errors.max(), -errors.min()) <= accuracy
+    return factor if is_accurate else None
 
 
 def full_stress(
-    masses: Array, targets: Array, squared_targets: float, disjoint: Array
+    masses: Array, targets: Targets, disjoint: Array
 ) -> tuple[Array, Array]:
     """Mean of (κ_ij - δ*_ij)² over all i ≠ j, without a matrix of residuals.
 
@@ -80,16 +157,15 @@ def full_stress(
         n (n - 1) ∂L/∂M = 4 (H A - B - A ∘ k)
 
     so that only B is a product with n² numbers. L is a small difference of sums of
-    about 1: it is exact to some 1e-16, not to its own last digit.
+    about 1: it is exact to some 1e-16, not to its own last digit. If Δ is given by a
+    factor that is off by ε, L is off by no more than 2 ε times the mean of |κ - δ*|.
 
     Parameters
     ----------
     masses : array of shape (..., n_focal_sets, n_samples)
         M, or a stack of several.
-    targets : array of shape (n_samples, n_samples)
+    targets : Targets
         Δ: δ*, symmetric, 0 on the diagonal.
-    squared_targets : float
-        Σ Δ ∘ Δ.
     disjoint : array of shape (n_focal_sets, n_focal_sets)
         The matrix C, of the type of the masses.
 
@@ -100,7 +176,7 @@ def full_stress(
     """
     n_samples = masses.shape[-1]
     against = disjoint @ masses
-    met = (against.reshape(-1, n_samples) @ targets).reshape(masses.shape)
+    met = targets.times(against.reshape(-1, n_samples)).reshape(masses.shape)
     gradients = (against @ np.swapaxes(masses, -1, -2)) @ against
     own = np.einsum("...ij,...ij->...j", against, masses)
     gradients -= met
@@ -108,7 +184,7 @@ def full_stress(
     gradients -= against
     # Σ M ∘ (H A - B - A ∘ k) is the value but for one Σ M ∘ B and Σ Δ ∘ Δ.
     met -= gradients
-    totals = squared_targets - np.einsum("...ij,...ij->...", masses, met)
+    totals = targets.squared - np.einsum("...ij,...ij->...", masses, met)
     weight = 1.0 / (n_samples * (n_samples - 1))
     gradients *= 4.0 * weight
     return np.maximum(totals, 0.0) * weight, gradients

@@ -1,6 +1,7 @@
 """L-BFGS from several starts at once, of which the worse ones are dropped."""
 
 from collections.abc import Callable
+from math import inf, isinf, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +10,6 @@ from credalis._control import poll, stoppable
 from credalis.optimize._loop import GradientTrace, Report
 
 Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 # From points, the rows of a matrix, to their values and gradients.
 ValuesAndGradients = Callable[[Array], tuple[Array, Array]]
 
@@ -118,20 +118,23 @@ def minimize_together(
 class _Descents:
     """Where the starts are.
 
+    Numbers of single starts are numbers of Python: there are few starts, and arrays of
+    a few numbers take longer.
+
     Attributes
     ----------
-    active : array of int
-        Numbers of the starts that go on, which all other arrays are about, except those
-        of all starts: `losses`, `best_points`, `best_values`, `has_converged` and
-        `n_evaluations`.
-    points, values, gradients : arrays
+    active : list of int
+        Numbers of the starts that go on, which all other lists and arrays are about,
+        except those of all starts: `losses`, `best_points`, `best_values`,
+        `has_converged` and `n_evaluations`.
+    points, values, gradients : array, list of float, array
         The last iterates, and f there.
-    directions, slopes : arrays
+    directions, slopes : array, list of float
         Where the next ones are looked for, and the slopes of f in these directions.
-    lengths : array
+    lengths : list of float
         Of the next steps to be tried, in units of the directions.
-    brackets : _Brackets or None
-        What is known about lengths; None: nothing, all line searches are new.
+    brackets : list of _Bracket or None
+        What is known about lengths; None: nothing, a line search is new.
     """
 
     def __init__(
@@ -140,25 +143,25 @@ class _Descents:
         self.function, self.tol = function, tol
         self.points = np.array(starts, dtype=np.float64)
         n_starts, n_parameters = self.points.shape
-        self.active = np.arange(n_starts)
-        self.n_evaluations = np.zeros(n_starts, dtype=np.intp)
+        self.active = list(range(n_starts))
+        self.n_evaluations = [0] * n_starts
         self.values, self.gradients = self._evaluate(self.points)
         if not np.isfinite(self.values).all():
             raise ValueError(_NOT_FINITE)
-        self.losses = [[value] for value in self.values.tolist()]
+        self.losses = [[value] for value in self.values]
         # Iterates of active starts have their place above.
         self.best_points, self.best_values = self.points.copy(), self.values.copy()
-        self.has_converged = np.zeros(n_starts, dtype=bool)
+        self.has_converged = [False] * n_starts
         self.curvature = _Curvature(n_starts, memory, n_parameters)
         self.directions = np.zeros_like(self.points)
-        self.slopes, self.lengths = np.zeros((2, n_starts))
-        self.brackets: _Brackets | None = None
-        self._aim(np.ones(n_starts, dtype=bool))
+        self.slopes, self.lengths = [0.0] * n_starts, [0.0] * n_starts
+        self.brackets: list[_Bracket | None] = [None] * n_starts
+        self._aim([True] * n_starts)
 
     @property
     def lowest(self) -> float:
         """The lowest value so far."""
-        return float(min(self.best_values.min(), self.values.min(initial=np.inf)))
+        return min([*self.best_values, *self.values])
 
     @property
     def n_iter(self) -> int:
@@ -168,73 +171,82 @@ class _Descents:
     def step(self, max_iter: int) -> None:
         """Evaluate the next point of every start; end those that have settled."""
         with np.errstate(over="ignore", invalid="ignore"):
-            trials = self.directions * self.lengths[:, None]
+            trials = self.directions * np.array(self.lengths)[:, None]
             trials += self.points
         values, gradients = self._evaluate(trials)
         slopes = _row_products(gradients, self.directions)
-        is_low = values <= self.values + _LEAST_DECREASE * self.lengths * self.slopes
-        is_low &= slopes <= -_MOST_SLOPE * self.slopes
-        is_done = is_low & (slopes >= _MOST_SLOPE * self.slopes)
+        is_done = [
+            self._has_stepped(place, value, slope)
+            for place, (value, slope) in enumerate(zip(values, slopes, strict=True))
+        ]
         steps, changes = trials - self.points, gradients - self.gradients
-        if is_done.all():
+        if all(is_done):
             self.points, self.values, self.gradients = trials, values, gradients
-            self.brackets = None
         else:
             self._note(trials, values)
-            self._narrow(values, slopes, is_low, is_done)
-            self.points[is_done] = trials[is_done]
-            self.values[is_done] = values[is_done]
-            self.gradients[is_done] = gradients[is_done]
-            # Starts that have made no step have none to remember.
-            steps[~is_done] = changes[~is_done] = 0.0
+            for place, has_stepped in enumerate(is_done):
+                if has_stepped:
+                    self.points[place] = trials[place]
+                    self.values[place] = values[place]
+                    self.gradients[place] = gradients[place]
+                else:
+                    # What has made no step has none to remember.
+                    steps[place] = changes[place] = 0.0
         self.curvature.add(steps, changes)
         is_over = self._ended_iterations(is_done, max_iter)
-        is_over |= self._aim(is_done)
-        if is_over.any():
-            self.keep(~is_over)
+        is_stuck = self._aim(is_done)
+        if any(is_over) or any(is_stuck):
+            self.keep(
+                [
+                    place
+                    for place in range(len(self.active))
+                    if not (is_over[place] or is_stuck[place])
+                ]
+            )
 
     def drop_worse_half(self) -> None:
         """Let only the better half of the active starts go on."""
         n_kept = -(-len(self.active) // 2)
-        is_kept = np.zeros(len(self.active), dtype=bool)
-        is_kept[np.argsort(self.values, kind="stable")[:n_kept]] = True
-        self.keep(is_kept)
+        order = sorted(range(len(self.active)), key=self.values.__getitem__)
+        self.keep(sorted(order[:n_kept]))
 
-    def keep(self, is_kept: Flags) -> None:
+    def keep(self, places: list[int]) -> None:
         """Let only these of the active starts go on."""
         self._note(self.points, self.values)
-        self.active = self.active[is_kept]
-        self.points, self.values = self.points[is_kept], self.values[is_kept]
-        self.gradients = self.gradients[is_kept]
-        self.directions, self.slopes = self.directions[is_kept], self.slopes[is_kept]
-        self.lengths = self.lengths[is_kept]
-        self.curvature.keep(is_kept)
-        if self.brackets is not None:
-            self.brackets.keep(is_kept)
+        self.active = [self.active[place] for place in places]
+        self.values, self.slopes, self.lengths = (
+            [each[place] for place in places]
+            for each in (self.values, self.slopes, self.lengths)
+        )
+        self.brackets = [self.brackets[place] for place in places]
+        self.points, self.gradients = self.points[places], self.gradients[places]
+        self.directions = self.directions[places]
+        self.curvature.keep(places)
 
     def traces(self, is_interrupted: bool) -> list[GradientTrace]:
         """How each start went."""
         self._note(self.points, self.values)
         traces = []
         for start, losses in enumerate(self.losses):
-            value = float(self.best_values[start])
+            value = self.best_values[start]
             if value < losses[-1]:  # found, but not yet or never an iterate
                 losses = [*losses, value]
             traces.append(
                 GradientTrace(
                     self.best_points[start],
                     np.array(losses),
-                    bool(self.has_converged[start]),
+                    self.has_converged[start],
                     is_interrupted,
-                    int(self.n_evaluations[start]),
+                    self.n_evaluations[start],
                 )
             )
         return traces
 
-    def _evaluate(self, points: Array) -> tuple[Array, Array]:
+    def _evaluate(self, points: Array) -> tuple[list[float], Array]:
         """Values and gradients, infinity and 0 where any of them is not finite."""
         poll()
         is_known = np.isfinite(points).all(axis=1)
+        n_new = is_known.astype(int).tolist()
         if is_known.all():
             values, gradients = self.function(points)
             if gradients.shape != points.shape:
@@ -244,80 +256,88 @@ class _Descents:
             values, gradients = np.full(len(points), np.inf), np.zeros_like(points)
             if is_known.any():
                 values[is_known], gradients[is_known] = self.function(points[is_known])
-        self.n_evaluations[self.active] += is_known
+        for place, start in enumerate(self.active):
+            self.n_evaluations[start] += n_new[place]
         if not (np.isfinite(values).all() and np.isfinite(gradients).all()):
             is_known = np.isfinite(values) & np.isfinite(gradients).all(axis=1)
             values = np.where(is_known, values, np.inf)
             gradients = np.where(is_known[:, None], gradients, 0.0)
-        return values, gradients
+        return values.tolist(), gradients
 
-    def _note(self, points: Array, values: Array) -> None:
+    def _note(self, points: Array, values: list[float]) -> None:
         """Remember points that are better than all that were noted before."""
-        is_better = values < self.best_values[self.active]
-        starts = self.active[is_better]
-        self.best_values[starts] = values[is_better]
-        self.best_points[starts] = points[is_better]
+        for place, start in enumerate(self.active):
+            if values[place] < self.best_values[start]:
+                self.best_values[start] = values[place]
+                self.best_points[start] = points[place]
 
-    def _narrow(
-        self, values: Array, slopes: Array, is_low: Flags, is_done: Flags
-    ) -> None:
-        """Other lengths for the steps that have not been found."""
-        if self.brackets is None:
-            self.brackets = _Brackets(self.values, self.slopes)
-        self.lengths = self.brackets.narrowed(
-            self.lengths, values, slopes, is_low, is_done
-        )
+    def _has_stepped(self, place: int, value: float, slope: float) -> bool:
+        """Whether a point is the next iterate; else where to look for it."""
+        length, first_slope = self.lengths[place], self.slopes[place]
+        highest = self.values[place] + _LEAST_DECREASE * length * first_slope
+        is_low = value <= highest and slope <= -_MOST_SLOPE * first_slope
+        if is_low and slope >= _MOST_SLOPE * first_slope:
+            return True
+        bracket = self.brackets[place]
+        if bracket is None:
+            bracket = _Bracket(self.values[place], first_slope)
+            self.brackets[place] = bracket
+        self.lengths[place] = bracket.narrowed(length, value, slope, is_low)
+        return False
 
-    def _ended_iterations(self, is_done: Flags, max_iter: int) -> Flags:
+    def _ended_iterations(self, is_done: list[bool], max_iter: int) -> list[bool]:
         """Which of the starts that have made a step are at their end."""
-        is_over = np.zeros(len(is_done), dtype=bool)
-        for place in range(len(is_done)) if is_done.all() else np.flatnonzero(is_done):
-            start = self.active[place]
+        is_over = [False] * len(is_done)
+        for place, start in enumerate(self.active):
+            if not is_done[place]:
+                continue
             losses = self.losses[start]
-            losses.append(float(self.values[place]))
+            losses.append(self.values[place])
             if len(losses) > _N_AVERAGED and self._decreases_little(losses):
                 self.has_converged[start] = is_over[place] = True
             elif len(losses) > max_iter:
                 is_over[place] = True
         return is_over
 
-    def _aim(self, is_new: Flags) -> Flags:
+    def _aim(self, is_new: list[bool]) -> list[bool]:
         """New directions after a step, or where no step was found; which have none."""
-        is_stuck = np.zeros(len(is_new), dtype=bool)
-        if self.brackets is not None:
-            has_failed = ~is_new & (self.brackets.n_trials >= _MAX_TRIALS)
-            # The curvature may have misled, as it does across an edge of f.
-            is_stuck = has_failed & self.curvature.is_fresh
-            self.curvature.forget(has_failed)
-            is_new = is_new | has_failed
+        is_fresh = self.curvature.is_fresh
+        is_stuck = [False] * len(is_new)
+        for place, bracket in enumerate(self.brackets):
+            if bracket is None or is_new[place]:
+                continue
+            if bracket.n_trials >= _MAX_TRIALS:
+                # The curvature may have misled, as it does across an edge of f.
+                is_stuck[place], is_new[place] = is_fresh[place], True
+                self.curvature.forget(place)
         directions = self.curvature.directions(self.gradients)
         slopes = _row_products(self.gradients, directions)
-        is_wrong = ~(slopes < 0)
-        if is_wrong.any():
-            self.curvature.forget(is_wrong)
-            directions[is_wrong] = -self.gradients[is_wrong]
-            slopes = _row_products(self.gradients, directions)
-            is_stuck |= ~(slopes < 0)
-        if is_new.all():
-            self.directions, self.slopes = directions, slopes
-            self.lengths = np.ones(len(is_new))
-        else:
-            self.directions[is_new], self.slopes[is_new] = (
-                directions[is_new],
-                slopes[is_new],
-            )
-            self.lengths[is_new] = 1.0
-        is_fresh = is_new & self.curvature.is_fresh
-        if is_fresh.any():
-            # Nothing is known about the length of a step yet: it is 1 in all.
-            self.lengths[is_fresh] = 1 / np.sqrt(np.maximum(-slopes[is_fresh], _TINY))
-        if self.brackets is not None:
-            self.brackets.begin(is_new, self.values, self.slopes)
-        for place in np.flatnonzero(is_stuck):
-            self._judge(place)
+        for place, slope in enumerate(slopes):
+            if slope < 0:
+                continue
+            self.curvature.forget(place)
+            np.negative(self.gradients[place], out=directions[place])
+            slopes[place] = -float(self.gradients[place] @ self.gradients[place])
+            is_stuck[place] = is_stuck[place] or not slopes[place] < 0
+        is_all = all(is_new)
+        if is_all:
+            self.directions = directions
+        for place, has_new in enumerate(is_new):
+            if not has_new:
+                continue
+            if not is_all:
+                self.directions[place] = directions[place]
+            self.slopes[place], self.lengths[place] = slopes[place], 1.0
+            self.brackets[place] = None
+            if is_fresh[place]:
+                # Nothing is known about the length of a step yet: it is 1 in all.
+                self.lengths[place] = 1 / sqrt(max(-slopes[place], _TINY))
+        for place, has_none in enumerate(is_stuck):
+            if has_none:
+                self._judge(place)
         return is_stuck
 
-    def _judge(self, place: np.intp) -> None:
+    def _judge(self, place: int) -> None:
         """Say whether a start without a step has converged: it has little to gain."""
         losses, gradient = self.losses[self.active[place]], self.gradients[place]
         promised = float(gradient @ gradient)
@@ -326,72 +346,59 @@ class _Descents:
         ) or self._is_little(promised, losses)
 
     def _decreases_little(self, losses: list[float]) -> bool:
-        recent = losses[-_N_AVERAGED - 1 :]
-        n_changes = len(recent) - 1
+        n_changes = min(_N_AVERAGED, len(losses) - 1)
         return n_changes > 0 and self._is_little(
-            (recent[0] - recent[-1]) / n_changes, losses
+            (losses[-1 - n_changes] - losses[-1]) / n_changes, losses
         )
 
     def _is_little(self, change: float, losses: list[float]) -> bool:
         return change < self.tol * max(abs(losses[-1]), _SMALLEST_VALUE)
 
 
-class _Brackets:
+class _Bracket:
     """Lengths between which there is one that satisfies the conditions.
 
     At the near end f is low enough but falls steeply; at the far one, infinity at
     first, it is too high or rises steeply.
     """
 
-    def __init__(self, values: Array, slopes: Array) -> None:
-        self._near = np.zeros(len(values))
-        self._far = np.full(len(values), np.inf)
-        self._near_values, self._near_slopes = values.copy(), slopes.copy()
-        self.n_trials = np.zeros(len(values), dtype=np.intp)
-
-    def begin(self, is_new: Flags, values: Array, slopes: Array) -> None:
-        """Begin some of the searches anew."""
-        self._near[is_new], self._far[is_new] = 0.0, np.inf
-        self._near_values[is_new] = values[is_new]
-        self._near_slopes[is_new] = slopes[is_new]
-        self.n_trials[is_new] = 0
+    def __init__(self, value: float, slope: float) -> None:
+        self._near, self._far = 0.0, inf
+        self._near_value, self._near_slope = value, slope
+        self.n_trials = 0
 
     def narrowed(
-        self,
-        lengths: Array,
-        values: Array,
-        slopes: Array,
-        is_low: Flags,
-        is_done: Flags,
-    ) -> Array:
-        """The next lengths, given f and its slopes at the last ones."""
-        is_steep = is_low & ~is_done
-        self.n_trials += ~is_done
-        self._near[is_steep] = lengths[is_steep]
-        self._near_values[is_steep] = values[is_steep]
-        self._near_slopes[is_steep] = slopes[is_steep]
-        self._far[~is_low] = lengths[~is_low]
-        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            width = self._far - self._near
-            # The lowest point of the cubic that f and its slopes at both ends give, if
-            # the far end is new.
-            near_slopes, far_slopes = self._near_slopes * width, slopes * width
-            middle = 3 * (self._near_values - values) + near_slopes + far_slopes
-            root = np.sqrt(middle * middle - near_slopes * far_slopes)
-            beyond = far_slopes + root - middle
-            shares = 1 - beyond / (far_slopes - near_slopes + 2 * root)
-            is_guess = ~is_low & np.isfinite(shares)
-            shares = np.where(is_guess, shares, _IN_THE_DARK)
-            inside = self._near + np.clip(shares, _NEAREST, _FARTHEST) * width
-        farther = np.where(np.isinf(self._far), _STRETCH * lengths, inside)
-        return np.where(is_done, lengths, farther)
+        self, length: float, value: float, slope: float, is_low: bool
+    ) -> float:
+        """The next length, given f and its slope at the last one."""
+        self.n_trials += 1
+        share = _IN_THE_DARK
+        if is_low:
+            self._near, self._near_value, self._near_slope = length, value, slope
+            if isinf(self._far):
+                return _STRETCH * length
+        else:
+            self._far = length
+            share = self._share_of_the_way(value, slope)
+        return self._near + share * (self._far - self._near)
 
-    def keep(self, is_kept: Flags) -> None:
-        """Only these searches remain."""
-        self._near, self._far = self._near[is_kept], self._far[is_kept]
-        self._near_values = self._near_values[is_kept]
-        self._near_slopes = self._near_slopes[is_kept]
-        self.n_trials = self.n_trials[is_kept]
+    def _share_of_the_way(self, value: float, slope: float) -> float:
+        """Where the cubic is lowest that f and its slopes at both ends give.
+
+        As a share of the way to the far end, where f and its slope are these.
+        """
+        width = self._far - self._near
+        near_slope, far_slope = self._near_slope * width, slope * width
+        middle = 3 * (self._near_value - value) + near_slope + far_slope
+        squared = middle * middle - near_slope * far_slope
+        if not 0 <= squared < inf:
+            return _IN_THE_DARK
+        root = sqrt(squared)
+        below = far_slope - near_slope + 2 * root
+        if below == 0:
+            return _IN_THE_DARK
+        share = 1 - (far_slope + root - middle) / below
+        return min(max(share, _NEAREST), _FARTHEST)
 
 
 class _Curvature:
@@ -411,7 +418,7 @@ class _Curvature:
         self._products = np.zeros((n_starts, memory, memory))
         self._diagonal = np.zeros((n_starts, memory, 1))
         self._scale = np.ones((n_starts, 1, 1))
-        self.is_fresh = np.ones(n_starts, dtype=bool)
+        self.is_fresh = [True] * n_starts
 
     def directions(self, gradients: Array) -> Array:
         """-H g for the gradients, one of each start."""
@@ -460,24 +467,25 @@ class _Curvature:
         self._diagonal[:, here, 0] = np.where(is_used, gains, 0.0)
         scale = np.where(is_used, gains / lengths, self._scale[:, 0, 0])
         self._scale[:, 0, 0] = scale
-        self.is_fresh &= ~is_used
+        for place, has_step in enumerate(is_used.tolist()):
+            if has_step:
+                self.is_fresh[place] = False
 
-    def forget(self, places: Flags) -> None:
-        """Begin some starts anew with steepest descent."""
-        if not places.any():
-            return
+    def forget(self, place: int) -> None:
+        """Begin a start anew with steepest descent."""
         for values in (self._pairs, self._inverse, self._products, self._diagonal):
-            values[places] = 0.0
-        self._scale[places] = 1.0
-        self.is_fresh[places] = True
+            values[place] = 0.0
+        self._scale[place] = 1.0
+        self.is_fresh[place] = True
 
-    def keep(self, places: Flags) -> None:
+    def keep(self, places: list[int]) -> None:
         """Only these starts remain."""
         self._pairs, self._inverse = self._pairs[places], self._inverse[places]
         self._products = self._products[places]
         self._diagonal, self._scale = self._diagonal[places], self._scale[places]
-        self.is_fresh = self.is_fresh[places]
+        self.is_fresh = [self.is_fresh[place] for place in places]
 
 
-def _row_products(first: Array, second: Array) -> Array:
-    return np.einsum("ij,ij->i", first, second)
+def _row_products(first: Array, second: Array) -> list[float]:
+    products: list[float] = np.einsum("ij,ij->i", first, second).tolist()
+    return products
