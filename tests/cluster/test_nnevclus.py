@@ -556,14 +556,11 @@ def test_stress_does_not_depend_on_the_order_of_many_rows():
 
 
 def test_peaks_lead_to_the_same_clusters_as_random_starts():
-    lost = []
-    for seed in range(3):
-        X, y = make_four_class(random_state=seed)
-        random = NNEVCLUS(4, random_state=0).fit(X)
-        peaks = NNEVCLUS(4, init="peaks", random_state=0).fit(X)
-        best = adjusted_rand_score(y, random.labels_)
-        lost.append(best - adjusted_rand_score(y, peaks.labels_))
-    assert np.mean(lost) < 0.03
+    X, y = make_four_class(random_state=0)
+    random = NNEVCLUS(4, random_state=0).fit(X)
+    peaks = NNEVCLUS(4, init="peaks", random_state=0).fit(X)
+    best = adjusted_rand_score(y, random.labels_)
+    assert adjusted_rand_score(y, peaks.labels_) > best - 0.03
 
 
 def test_detector_that_calls_half_of_the_objects_novel_still_trains(blobs):

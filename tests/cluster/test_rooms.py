@@ -178,6 +178,8 @@ def test_a_fit_in_memory_crosses_few_files():
         sys.setprofile(None)
         """
     )
+    # One of them is the descent of all starts together, of another kind than those of
+    # the other methods.
     assert n_files <= 29, "\n".join(names)
 
 
@@ -196,6 +198,6 @@ def test_a_fit_of_a_file_with_a_checkpoint_crosses_few_files():
         sys.setprofile(None)
         """
     )
-    # Five of them are novelty by the nearest neighbours, the digest of a file, and how
-    # the fit can be stopped and listened to.
+    # Six of them are novelty by the nearest neighbours, the digest of a file, how the
+    # fit can be stopped and listened to, and the descent of all starts together.
     assert n_files <= 40, "\n".join(names)
