@@ -416,7 +416,13 @@ default="auto"
                 f"got {self.reg_covar}"
             ) from error
         last = trace.state
-        mixture = problem.units.given_to(last.mixture)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mixture = problem.units.given_to(last.mixture)
+        if not np.isfinite(mixture.covariances).all():
+            raise ValueError(
+                "reg_covar must be smaller for these data, covariances are no numbers, "
+                f"got {self.reg_covar}"
+            )
         per_set: dict[str, Array] = {"weights_": mixture.weights}
         other: dict[str, Any] = {}
         where = other if self.covariance_type == "tied" else per_set
