@@ -41,7 +41,7 @@ class DenseStress(Objective):
         What the rows of the masses stand for.
     weights : array of shape (n_samples, n_samples), default=None
         Symmetric w_ij; None stands for the mean over all pairs.
-    accuracy: float, default=0.0
+    accuracy : float, default=0.0
         By how much any δ*_ij may be off where that makes products cheaper, see
         `low_rank_factor`. Only without weights.
     """
