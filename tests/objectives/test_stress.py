@@ -236,6 +236,23 @@ def test_one_product_is_as_exact_as_all_residuals(problem):
     assert block.value(masses) == expected
 
 
+@pytest.mark.parametrize("n_samples", [20, 140])
+@pytest.mark.parametrize(
+    "focal_sets", [FocalSets.full(6), FocalSets.full(7, empty=False)], ids=len
+)
+def test_many_sets_give_the_same_in_less_time(focal_sets, n_samples, rng):
+    """With few objects by residuals, with all subsets by the Möbius transform."""
+    similarities = symmetric(rng, n_samples)
+    stack = rng.dirichlet(np.ones(len(focal_sets)), (2, n_samples)).swapaxes(1, 2)
+    stress = DenseStress(similarities, focal_sets)
+    values, gradients = stress.values_and_gradients(stack)
+    block = BlockStress(StoredSimilarities(similarities), focal_sets)
+    for k, masses in enumerate(stack):
+        expected, slopes = block.value_and_gradient(np.ascontiguousarray(masses))
+        assert values[k] == pytest.approx(expected, rel=1e-13)
+        np.testing.assert_allclose(gradients[k], slopes, rtol=0, atol=1e-14)
+
+
 def test_a_perfect_fit_has_no_negative_stress():
     focal_sets = FocalSets.singletons(3)
     labels = np.arange(30) % 3

@@ -70,7 +70,7 @@ default="auto"
         adds the pairs of neighbouring clusters. ∅ and Ω are included.
     hidden_layer_sizes : "auto" or tuple of int, default="auto"
         Units of each hidden layer; "auto" is one layer of 1.5 times the number of focal
-        sets.
+        sets. Beyond 64 of them, those of three and more clusters do not count.
     metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "gower" for the mean difference as a share of the range
@@ -172,10 +172,10 @@ default="auto"
         otherwise. Prediction is always in float64.
     n_init : int or "auto", default="auto"
         Number of starts, of which the best is kept; "auto" is 3 for full-batch solvers
-        that start from hard clusters, 1 beyond 20 clusters; with other starts 8 for
-        "lbfgs", of which the worse half is dropped after 40 and after 80 iterations,
-        and 5 for "adaptive"; and 1 for "adam" and "rmsprop", with
-        ``init="auto"`` the best of three short ones.
+        that start from hard clusters, 1 beyond 20 clusters or seven with all their
+        subsets; with other starts 8 for "lbfgs", of which the worse half is dropped
+        after 40 and after 80 iterations, and 5 for "adaptive"; and 1 for "adam" and
+        "rmsprop", with ``init="auto"`` the best of three short ones.
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".
     tol : float, default=1e-4

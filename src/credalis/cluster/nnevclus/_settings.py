@@ -89,7 +89,8 @@ _LEAST_PART = 250
 # losses say little about the last ones. Those from random weights differ much, and soon
 # enough to drop the worse half twice: eight then end lower than five, in less time.
 _N_INIT_SEEDED = 3
-_MAX_CLUSTERS_SEEDED_TWICE = 20
+# With more clusters than this, or all of their subsets, one start takes long enough.
+_MAX_CLUSTERS, _MAX_CLUSTERS_OF_SUBSETS = 20, 7
 _N_INIT_RANDOM = 5
 _N_INIT_HALVED = 8
 _HALVED_AT = (40, 80)
@@ -106,6 +107,10 @@ _LEARNING_RATES = {
     "stream": {"adam": 0.003},
     "partitions": {"adam": 0.003, "rmsprop": 0.001},
 }
+
+# Focal sets up to which hidden units are one and a half for each. Beyond, sets of three
+# and more clusters need none: units tell clusters apart.
+_FEW_SETS = 64
 
 # Iterations of a full-batch solver; updates and epochs of a mini-batch one.
 _MAX_ITERATIONS = 1000
@@ -140,6 +145,8 @@ class Settings:
         Short trainings of a start, of which the best goes on.
     previous : TrainedWeights or None
         What to start from, with warm_start.
+    has_all_subsets : bool
+        Whether all subsets of the clusters carry mass.
     may_sample : bool
         Whether some of the objects stand for all in the training, where it starts from
         hard clusters.
@@ -173,7 +180,8 @@ class Settings:
     n_init: int | None
     n_tries: int
     previous: TrainedWeights | None
-    may_sample: bool = False
+    has_all_subsets: bool
+    may_sample: bool
 
     @classmethod
     def of(cls, estimator: NNEVCLUS, n_samples: int, mode: str = "memory") -> Settings:
@@ -224,6 +232,7 @@ class Settings:
             "n_tries": n_tries,
             "previous": previous,
             "init": init,
+            "has_all_subsets": _names_all_subsets(parameters["focal_sets"]),
             "may_sample": mode == "memory"
             and not is_full
             and previous is None
@@ -247,8 +256,8 @@ class Settings:
         if self.n_init is not None:
             return self.n_init
         if are_seeded:
-            has_few = self.n_clusters <= _MAX_CLUSTERS_SEEDED_TWICE
-            return _N_INIT_SEEDED if has_few else 1
+            most = _MAX_CLUSTERS_OF_SUBSETS if self.has_all_subsets else _MAX_CLUSTERS
+            return _N_INIT_SEEDED if self.n_clusters <= most else 1
         return _N_INIT_HALVED if self.runs_together else _N_INIT_RANDOM
 
     def halvings(self, are_seeded: bool) -> tuple[int, ...]:
@@ -264,7 +273,9 @@ class Settings:
     def hidden_sizes(self, focal_sets: FocalSets) -> tuple[int, ...]:
         """Units of each hidden layer of a network with these outputs."""
         if isinstance(self.hidden_layer_sizes, str):
-            return (round(1.5 * len(focal_sets)),)
+            c = focal_sets.n_clusters
+            n_sets = min(len(focal_sets), max(_FEW_SETS, 2 + c * (c + 1) // 2))
+            return (round(1.5 * n_sets),)
         return tuple(int(size) for size in np.atleast_1d(self.hidden_layer_sizes))
 
     def sampled(self) -> Settings:
@@ -419,6 +430,10 @@ def _check_engine(estimator: NNEVCLUS) -> None:
             "focal_sets must not be 'two-step' with a module, whose number of outputs "
             "cannot grow"
         )
+
+
+def _names_all_subsets(focal_sets: Any) -> bool:
+    return isinstance(focal_sets, str) and focal_sets == "full"
 
 
 def _leaves_training_open(parameters: dict[str, Any]) -> bool:

@@ -27,8 +27,10 @@ Report = Callable[[int, float], None]
 _PATIENCE = 100
 _VALIDATION_PATIENCE = 20
 
-# Steps that L-BFGS remembers: with fewer it takes more of them.
-_MEMORY = 40
+# Steps that L-BFGS remembers: with fewer it takes more of them. But those of large
+# networks would take more memory and time than the network, so that they are fewer.
+_MEMORY, _LEAST_MEMORY = 40, 10
+_MAX_REMEMBERED = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,7 +344,7 @@ def train_together(
             starts,
             tol=settings.tol,
             max_iter=settings.max_iter,
-            memory=_MEMORY,
+            memory=_memory(starts.size),
             halve_at=halve_at,
             report=report,
         )
@@ -362,6 +364,11 @@ def train_together(
         replace(trace, losses=trace.losses[1:]) if trace.n_iter > 1 else trace
         for trace in traces
     ]
+
+
+def _memory(n_numbers: int) -> int:
+    """Steps to remember of starts that have so many parameters together."""
+    return min(max(_MAX_REMEMBERED // n_numbers, _LEAST_MEMORY), _MEMORY)
 
 
 def engine_context(
