@@ -6,6 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from credalis import ECM, RECM, Bootclus, ECMdd, EkNNclus, compare
+from credalis._compare._comparison import _named
 from credalis._compare._recommendation import (
     Evidence,
     agreements,
@@ -220,6 +221,12 @@ def test_all_methods_have_a_name_and_can_run(data):
     methods = {**known, "Bootclus": Bootclus(n_bootstrap=5)}
     result = compare(data[0], 4, methods, data[1], random_state=0)
     assert list(result.estimators) == list(known)
+
+
+def test_a_method_for_categories_must_be_named():
+    assert "CatECM" not in _named(None)
+    assert "ECM" in _named(None)
+    assert list(_named(["CatECM"])) == ["CatECM"]
 
 
 @pytest.mark.parametrize(

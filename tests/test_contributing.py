@@ -65,7 +65,7 @@ def test_an_estimator_adds_its_contract():
     assert estimators == ["ECM"]
     words = changed.expression(estimators).strip("()").split(" and not ")
     assert words[0] == "ECM"
-    assert set(words[1:]) == {"RECM", "CECM", "MECM", "ECMdd"}
+    assert set(words[1:]) == {"RECM", "CECM", "MECM", "ECMdd", "CatECM"}
 
 
 def test_what_estimators_share_adds_the_contract_of_all():

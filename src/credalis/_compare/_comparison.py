@@ -360,7 +360,9 @@ def _named(methods: Any) -> dict[str, Any]:
     """Estimators by name; what occurs twice gets a number."""
     known = named_estimators(for_data_alone=True)
     if methods is None:
-        return known
+        return {
+            name: each for name, each in known.items() if not each._is_for_categories
+        }
     if isinstance(methods, Mapping):
         named = {str(name): estimator for name, estimator in methods.items()}
     else:

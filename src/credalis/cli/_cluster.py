@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from credalis._explain._batches import with_typical_cells
 from credalis._files import naming_errors
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._coverage import (
@@ -20,6 +21,7 @@ from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import (
     check_side_information,
+    check_takes_weights,
     finds_n_clusters,
     make_estimator,
     takes_gower,
@@ -30,6 +32,7 @@ from credalis.cli._shared._names import (
     DEFAULT,
     DEFAULT_OF_DISSIMILARITIES,
     DEFAULT_OF_MIXED,
+    DEFAULT_WITH_WEIGHTS,
 )
 from credalis.cli._shared._options import (
     checked_fields,
@@ -66,7 +69,7 @@ def run(context: click.Context, data: str, **options: Any) -> None:
     clear_level = options["clear_level"] or CLEAR_LEVEL
     is_open = options["method"] is None
     if is_open:
-        options["method"] = _default_method(options["precomputed"], console)
+        options["method"] = _default_method(options, console)
     is_open = is_open and not any(options[name] for name in _FOR_THE_DEFAULT)
     _check_options(data, options)
     table_options = DataOptions.take(options)
@@ -85,6 +88,7 @@ def run(context: click.Context, data: str, **options: Any) -> None:
             data,
             table_options,
             console,
+            weights=options["weights"],
             by=options["method"],
             is_described=bool(options["report"]),
             takes_gower=is_open or takes_gower(estimator),
@@ -138,7 +142,12 @@ def run(context: click.Context, data: str, **options: Any) -> None:
         if options["model"]:
             # What was guessed about the file may quote a line of it.
             about = {**facts, "decisions": table.columns.decisions}
-            model = TabularModel(table.prepared.preparation, estimator, about)
+            preparation = table.prepared.preparation
+            if not table_options.precomputed:
+                about = with_typical_cells(
+                    about, preparation, table.X, partition, clear_level
+                )
+            model = TabularModel(preparation, estimator, about)
             with naming_errors(options["model"]):
                 model.save(options["model"])
         if options["report"]:
@@ -156,8 +165,14 @@ def run(context: click.Context, data: str, **options: Any) -> None:
     _show(console, text, facts, options, time.perf_counter() - start)
 
 
-def _default_method(is_precomputed: bool, console: Console) -> str:
-    if not is_precomputed:
+def _default_method(options: dict[str, Any], console: Console) -> str:
+    if options["weights"]:
+        console.note(
+            f"--weights: {DEFAULT_WITH_WEIGHTS}, because {DEFAULT} takes no weights "
+            "(-m names another method)"
+        )
+        return DEFAULT_WITH_WEIGHTS
+    if not options["precomputed"]:
         return DEFAULT
     console.note(
         f"--precomputed: {DEFAULT_OF_DISSIMILARITIES}, because the members of "
@@ -179,6 +194,8 @@ def _check_options(data: str, options: dict[str, Any]) -> None:
         name: path for name, path in zip(names, files, strict=True) if path is not None
     }
     check_side_information(options["method"], given)
+    if options["weights"]:
+        check_takes_weights(options["method"])
     check_coverage(options)
 
 
@@ -214,7 +231,17 @@ def _fit(
         n_clusters=wanted if isinstance(wanted, int) else None,
     )
     reasons: dict[str, Any] = {}
+    weights: dict[str, Any] = {}
+    if table.weights is not None:
+        weights["sample_weight"] = table.weights
+        n_zero = int((table.weights == 0).sum())
+        console.note(
+            f"- {options['weights']!r} says how often each row counts"
+            + (f", {n_zero} of {len(table.X)} not at all" if n_zero else "")
+        )
     if isinstance(wanted, (range, str)):
+        if weights:
+            console.note("the number of clusters is chosen without the weights")
         verbose = estimator.verbose
         selection = choose_n_clusters(
             estimator,
@@ -246,7 +273,7 @@ def _fit(
     if keeps_rows_out(options):
         fit_in_part(estimator, table, options, console)
         return reasons, called
-    estimator.fit(table.X, **given)
+    estimator.fit(table.X, **given, **weights)
     if options["coverage"] is not None:
         stop_if_asked()
         console.note("fitting models to data drawn from mixtures, for --coverage")

@@ -92,7 +92,8 @@ class TabularModel:
         preparation : TablePreparation, default=None
             How columns are prepared; it is cloned. None: the default.
         **given
-            Further arguments of the estimator's ``fit``.
+            Further arguments of the estimator's ``fit``. Weights of the rows,
+            ``sample_weight``, count for the scales of the columns as well.
 
         Examples
         --------
@@ -104,7 +105,8 @@ class TabularModel:
         (1, 1)
         """
         prepared = clone(TablePreparation() if preparation is None else preparation)
-        X = prepared.fit_transform(table)
+        weights = given.get("sample_weight")
+        X = prepared._learn(table, weights).transform(table)
         fitted = clone(estimator)
         metric = fitted.get_params(deep=False).get("metric")
         if isinstance(metric, str) and metric == "gower":

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis._checks import check_choice
 from credalis._choices import DATE_PARTS
+from credalis._weights import check_sample_weight
 from credalis.dissimilarity import Gower
 from credalis.tabular._decisions import decide
 from credalis.tabular._frames import FrameTable, as_arrow
@@ -126,6 +127,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        return self._learn(X)
+
+    def _learn(self, X: Any, sample_weight: NDArray[np.float64] | None = None) -> Self:
+        """`fit`, with weights of the rows for scales and balance."""
         check_choice("scaling", self.scaling, SCALINGS)
         check_choice("missing", self.missing, _MISSING)
         for part in self.date_parts:
@@ -145,6 +150,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             missing=self.missing,
             metric="gower",
             weights=self.weights,
+            sample_weight=check_sample_weight(sample_weight, len(columns)),
             name="X",
         )
         self.preparation_ = found.preparation

@@ -56,6 +56,12 @@ _side_options = together(
     click.option(
         "--cannot-link", type=PATH, help="Table of pairs of rows in different clusters."
     ),
+    click.option(
+        "--weights",
+        metavar="COLUMN",
+        help="Column that says how often each row counts: 2 for two equal rows, 0 for "
+        "one that only gets memberships. It is no attribute.",
+    ),
 )
 
 

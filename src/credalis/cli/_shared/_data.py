@@ -102,6 +102,8 @@ class Data:
         What was decided about the file and its columns, a line each.
     described : tuple of str
         Columns that do not count but describe the clusters.
+    weights : array of shape (n_rows,) or None
+        How often each row of the matrix counts; None: once.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Data:
     id_column: str | None = None
     decisions: list[str] = field(default_factory=list)
     described: tuple[str, ...] = ()
+    weights: NDArray[np.float64] | None = None
     _texts: list[Any] = field(default_factory=list)
 
     @property
@@ -188,6 +191,7 @@ def load_data(
     others: Sequence[str] = (),
     text_columns: Sequence[str] = (),
     is_described: bool = False,
+    weights: str | None = None,
     by: str = "",
     takes_gower: bool = False,
     wants_gower: bool = False,
@@ -208,6 +212,8 @@ def load_data(
         Those of them that are not parsed.
     is_described : bool
         Whether columns that are excluded are read as well, to describe the clusters.
+    weights : str or None
+        Column that says how often rows count.
     by : str
         The method, for notes.
     takes_gower, wants_gower : bool
@@ -219,7 +225,8 @@ def load_data(
         _names(table, names) for names in (options.exclude, options.describe)
     )
     shown = [*described, *excluded] if is_described else described
-    others = list(dict.fromkeys([*keys, *others, *shown]))
+    counting = () if weights is None else (weights,)
+    others = list(dict.fromkeys([*keys, *others, *counting, *shown]))
     console.progress(f"reading {table.name} ...")
     chosen = _names(table, options.columns) if options.columns else None
     decisions: list[str] = []
@@ -242,8 +249,14 @@ def load_data(
     missing, metric = _treatment(
         columns, options, decisions, by, takes_gower, wants_gower
     )
+    counts = None if weights is None else _weights(table.name, columns, weights)
     prepared = prepare(
-        columns, scaling=scaling, missing=missing, metric=metric, name=table.name
+        columns,
+        scaling=scaling,
+        missing=missing,
+        metric=metric,
+        sample_weight=counts,
+        name=table.name,
     )
     if options.precomputed:
         _check_square(table.name, prepared.X.shape)
@@ -260,9 +273,30 @@ def load_data(
         options.id_column,
         decisions,
         tuple(dict.fromkeys(shown)),
+        None if counts is None else counts[prepared.is_kept],
     )
     _note_what_was_read(data, scaling, missing, options, console)
     return data
+
+
+def _weights(name: str, columns: Columns, column: str) -> NDArray[np.float64]:
+    """How often each row of the table counts."""
+    values = columns.others[column]
+    if kind_of(values.type) != "number":
+        raise ValueError(
+            f"{name}: --weights must name a column of numbers, {column!r} has other "
+            "values"
+        )
+    weights = as_floats(values)
+    is_wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if is_wrong.any():
+        row = int(is_wrong.argmax())
+        found = "none" if np.isnan(weights[row]) else f"{weights[row]:g}"
+        raise ValueError(
+            f"{name}: weights in {column!r} must be numbers from 0 on, row {row} has "
+            f"{found}"
+        )
+    return weights
 
 
 def _as_told(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from credalis._checks import check_number
 from credalis.cluster import BaseCredalClusterer, named_estimators
@@ -111,6 +112,17 @@ def check_side_information(method: str, given: dict[str, Any]) -> None:
             raise ValueError(
                 f"{method} cannot use {_option_of(name)}; {', '.join(able)} can"
             )
+
+
+def check_takes_weights(method: str) -> None:
+    """Refuse weights of rows that the method does not take."""
+    able = [
+        name
+        for name, each in named_estimators().items()
+        if has_fit_parameter(each, "sample_weight")
+    ]
+    if method not in able:
+        raise ValueError(f"{method} cannot use --weights; {', '.join(able)} can")
 
 
 def _setting(text: str, method: str) -> tuple[str, Any]:

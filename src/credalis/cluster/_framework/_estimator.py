@@ -153,6 +153,9 @@ class BaseCredalClusterer(
     _needs_side_information: ClassVar[bool] = False
     # Whether time and memory of a fit grow no faster than the number of rows.
     _is_for_many_rows: ClassVar[bool] = False
+    # Whether numbers are categories to the method, which is then compared with others
+    # only if it is named.
+    _is_for_categories: ClassVar[bool] = False
     # Whether predictions rest on the masses of the training objects.
     _predicts_from_partition: ClassVar[bool] = False
     # Whether X may be a matrix of dissimilarities, a source, and a Dask collection.
@@ -526,6 +529,14 @@ class BaseCredalClusterer(
                 ensure_min_samples=ensure_min_samples,
             )
 
+    def _objects(
+        self, X: NDArray[np.float64], rows: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Some of the objects, by row number, or their dissimilarities."""
+        if self._reads_dissimilarities and self._is_precomputed:
+            return X[np.ix_(rows, rows)]
+        return X[rows]
+
     def _prepare(
         self, X: NDArray[np.float64], rng: np.random.RandomState, **given: Any
     ) -> Any:
@@ -612,10 +623,16 @@ class BaseCredalClusterer(
         return self._is_about_novelty and self.focal_sets_.empty_index is not None
 
     def _reference_of(
-        self, X: NDArray[np.float64], rng: np.random.RandomState
+        self,
+        X: NDArray[np.float64],
+        rng: np.random.RandomState,
+        objects: NDArray[np.intp] | None = None,
     ) -> NeighborNovelty | Calibration:
-        """What gives the p-values of new objects, the other attributes being set."""
-        return NeighborNovelty.of(*self._points(X), rng)
+        """What gives the p-values of new objects, the other attributes being set.
+
+        Of these objects, by row number; None: all.
+        """
+        return NeighborNovelty.of(*self._points(X), rng, objects)
 
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         """Where the distances of objects are taken, and the metric there."""

@@ -516,11 +516,15 @@ default="auto"
         return "set init='auto', which starts from the clusters of k-means"
 
     def _reference_of(
-        self, X: NDArray[np.float64], rng: np.random.RandomState
+        self,
+        X: NDArray[np.float64],
+        rng: np.random.RandomState,
+        objects: NDArray[np.intp] | None = None,
     ) -> NeighborNovelty | Calibration:
         if self.novelty_ is None:
-            return super()._reference_of(X, rng)
-        return Calibration.of(-FittedNetwork.of(self).novelty_scores(X))
+            return super()._reference_of(X, rng, objects)
+        rows = X if objects is None else X[objects]
+        return Calibration.of(-FittedNetwork.of(self).novelty_scores(rows))
 
     def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         if isinstance(self.reference_, NeighborNovelty):
