@@ -14,6 +14,7 @@ from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -30,12 +31,15 @@ from credalis import (
     MECM,
     NNEVCLUS,
     RECM,
+    TECM,
+    WMVEC,
     Bootclus,
     CatECM,
     Consensus,
     ECMdd,
     EkNNclus,
     FocalSets,
+    MultiviewECMdd,
 )
 from credalis.cluster import estimator_classes
 from helpers import assert_valid_partition
@@ -66,6 +70,10 @@ ESTIMATORS = [
     RECM(n_clusters=3, metric="manhattan", squared=True, beta=1.2, init="random"),
     ECMdd(),
     ECMdd(n_clusters=3, prototypes="weighted", alpha=1.0, beta=1.3, zeta=0.5),
+    MultiviewECMdd(),
+    MultiviewECMdd(
+        n_clusters=3, weights="local", metric="manhattan", beta=1.3, init="k-medoids"
+    ),
     MECM(),
     MECM(n_clusters=3, power=2, meta_dissimilarity="prototype", init="random"),
     EVCLUS(max_iter=20, n_init=2),
@@ -94,9 +102,14 @@ ESTIMATORS = [
     EGMM(),
     EGMM(n_clusters=3, focal_sets="two-step", covariance_type="full", reg_covar=1e-3),
     EGMM(n_clusters=3, covariance_type="diag", init="k-means++", n_init=2),
+    TECM(),
+    TECM(n_clusters=3, transfer=0.0, alpha=2.0, beta=1.5, init="k-means++", n_init=2),
+    WMVEC(),
+    WMVEC(n_clusters=3, feature_entropy=1.0, beta=1.5, init="k-means++", n_init=2),
     CatECM(),
     CatECM(focal_sets="singletons", alpha=2.0, beta=1.3, delta=2.0, n_bins=8),
     Consensus(),
+    Consensus(n_clusters=3, metric="gower"),
     Consensus(
         n_clusters=3,
         members=["full", "ward", "bpec"],
@@ -279,6 +292,16 @@ def test_data_frames_keep_their_names(estimator, X, frame):
     np.testing.assert_array_equal(named.predict(table), estimator.fit(X).predict(X))
 
 
+def test_tables_of_a_result_have_the_index_of_the_frame(estimator, X):
+    index = pd.Index([f"row {i}" for i in range(len(X))], name="key")
+    table = pd.DataFrame(X, index=index)
+    table.columns = [f"x{j}" for j in range(X.shape[1])]
+    estimator.fit(table)
+    assert estimator.partition_.to_pandas().index.equals(index)
+    predicted = estimator.predict_partition(table.iloc[3:7]).to_pandas()
+    assert predicted.index.tolist() == index[3:7].tolist()
+
+
 @pytest.mark.parametrize("output", ["pandas", "polars"])
 def test_transform_returns_frames_named_after_the_focal_sets(estimator, X, output):
     frame = estimator.set_output(transform=output).fit_transform(X)
@@ -390,6 +413,8 @@ def test_bad_data_is_a_value_error_that_says_what_came(estimator, kind):
     if kind in ("NaN", "text") and estimator.__sklearn_tags__().input_tags.string:
         pytest.skip("cells may be missing, and may be text")
     data, message = BAD_DATA[kind]
+    if kind in ("NaN", "text") and get_tags(estimator).input_tags.allow_nan:
+        pytest.skip("such data are what Gower's dissimilarity is for")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         with pytest.raises(ValueError, match=message):
@@ -463,9 +488,13 @@ def test_bad_parameter_is_a_value_error_that_names_it(
 
 
 def squares(estimator):
-    if estimator.__sklearn_tags__().input_tags.categorical:
+    if get_tags(estimator).input_tags.categorical:
         return False
-    return estimator.get_params().get("metric") not in ("manhattan", "cityblock")
+    return estimator.get_params().get("metric") not in (
+        "manhattan",
+        "cityblock",
+        "gower",
+    )
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])

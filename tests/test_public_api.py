@@ -23,6 +23,9 @@ PUBLIC = {
     "MECM",
     "NNEVCLUS",
     "RECM",
+    "MultiviewECMdd",
+    "TECM",
+    "WMVEC",
     "Consensus",
     "CredalPartition",
     "ECMdd",
@@ -55,9 +58,12 @@ OPTIONAL = {
     "plotly",
     "polars",
     "pyarrow",
+    "starlette",
     "torch",
+    "uvicorn",
 }
 SUBPACKAGES = [
+    "anndata",
     "belief",
     "checkpoints",
     "cluster",
@@ -78,6 +84,7 @@ SUBPACKAGES = [
     "streaming",
     "tables",
     "tabular",
+    "topics",
 ]
 
 
@@ -153,9 +160,9 @@ def test_subpackages_are_attributes():
         for path in Path(credalis.__file__).parent.iterdir()
         if not path.name.startswith("_") and path.name != "py.typed"
     }
-    # The commands are a program, and the name of the report is that of its function.
+    # Commands and page are programs; the name of the report is that of its function.
     lazy = {*credalis._LISTED_SUBPACKAGES, *credalis._OTHER_SUBPACKAGES}
-    assert lazy == modules - {"cli", "report"}
+    assert lazy == modules - {"app", "cli", "report"}
     for name in lazy:
         assert getattr(credalis, name) is importlib.import_module(f"credalis.{name}")
     with pytest.raises(AttributeError, match="has no attribute 'NNEVCLU'"):

@@ -1,8 +1,8 @@
 """What a stranger gets: the wheel in clean environments, alone and with each extra.
 
-``python tests/wheel.py dist`` installs the wheel of a folder, looks at what is in it, and
-runs the demo and the tests that apply: away from the sources, so that nothing but the
-wheel can be imported.
+``python tests/wheel.py dist`` installs the wheel of a folder, looks at what is in it,
+and runs the demo and the tests that apply: away from the sources, so that nothing but
+the wheel can be imported.
 """
 
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 _ROOT = Path(__file__).parents[1]
 
 # What else the tests need, beside the extra.
-_TOOLS = ["pytest>=8", "hypothesis>=6.100", "pandas>=2.2.3"]
+_TOOLS = ["pytest>=8", "hypothesis>=6.100", "pandas>=2.2.3", "httpx>=0.27"]
 
 # Extras that are made of others, or for developers.
 _NOT_ALONE = {"all", "bench", "test", "docs"}
@@ -37,9 +37,11 @@ _TESTS = {
     "plot": ["plots"],
     "report": ["test_html.py"],
     "cli": ["cli/test_predict.py"],
+    "app": ["app/test_settings.py", "app/test_security.py"],
     "excel": ["tables/test_workbooks.py"],
     "parquet": ["tables/test_formats.py"],
     "dask": ["sources/test_placement.py"],
+    "anndata": ["test_anndata.py"],
     "onnx": ["cluster/test_nnevclus_onnx.py"],
     "torch": ["cluster/test_nnevclus_torch.py"],
 }
@@ -65,6 +67,8 @@ def look_into(wheel):
     strange = [name for name in names if not name.startswith("credalis")]
     if strange:
         sys.exit(f"{wheel.name} holds {strange}")
+    if "credalis/app/static/main.js" not in names:
+        sys.exit(f"{wheel.name} lacks the page")
 
 
 def try_out(wheel, extra, folder, pins):

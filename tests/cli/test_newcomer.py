@@ -162,8 +162,7 @@ def test_penguins(run, tmp_path):
     kinds = np.array(labels_of(rows, "species"))
     assert adjusted_rand_score(kinds == "Gentoo", found["label"]) > 0.4
     # What was left out says what the clusters are.
-    assert "what else is known of it (not compared by)" in page
-    assert "species Gentoo (" in page
+    assert "% Gentoo <small>species; of all " in page
 
 
 def test_passengers(run, tmp_path):

@@ -706,3 +706,30 @@ def test_negative_dissimilarities_are_not_predicted(blobs):
 def test_one_hidden_layer_may_be_a_number(blobs):
     X, _ = blobs
     assert quick(hidden_layer_sizes=7).fit(X).weights_[0].shape == (7, 3)
+
+
+def test_known_novelty_scores_are_those_of_a_detector(tmp_path):
+    X = make_blobs(60, centers=2, random_state=0)[0]
+    detector = OneClassSVM(nu=0.2, gamma=0.2)
+    settings = {"max_iter": 40, "n_init": 1, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = NNEVCLUS(2, novelty_detector=detector, **settings).fit(X)
+        scores = fitted.novelty_.detector.decision_function(fitted.standardization_(X))
+        given = NNEVCLUS(2, novelty_detector=scores, **settings).fit(X)
+    np.testing.assert_allclose(
+        given.partition_.masses, fitted.partition_.masses, atol=1e-6
+    )
+    # What is next to an object has its score.
+    near = given.predict_partition(X + 1e-9)
+    assert near.allclose(given.partition_, atol=1e-6)
+    given.save(tmp_path / "model")
+    loaded = credalis.load(tmp_path / "model")
+    assert loaded.predict_partition(X) == given.predict_partition(X)
+
+
+@pytest.mark.parametrize("scores", [[1.0, 2.0], [[1.0]], ["a"], [np.nan] * 20])
+def test_novelty_scores_that_are_none_are_refused_by_name(scores):
+    X = make_blobs(20, centers=2, random_state=0)[0]
+    with pytest.raises(ValueError, match="novelty_detector"):
+        NNEVCLUS(2, novelty_detector=scores).fit(X)

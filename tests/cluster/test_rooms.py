@@ -17,6 +17,7 @@ ROOMS = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()
 
 # What a room imports besides the framework, the inputs and lower layers.
 EDGES = {
+    ("consensus", "evclus"),
     ("consensus", "nnevclus"),
     ("consensus", "prototypes"),
     ("nnevclus", "evclus"),

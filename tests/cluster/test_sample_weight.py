@@ -1,5 +1,7 @@
 """Weights in fit: an object of weight w counts as w equal objects."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +15,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import credalis
-from credalis import BCM, BPEC, CCM, CECM, ECM, EGMM, EVCLUS, FocalSets
+from credalis import (
+    BCM,
+    BPEC,
+    CCM,
+    CECM,
+    ECM,
+    EGMM,
+    EVCLUS,
+    NNEVCLUS,
+    Consensus,
+    FocalSets,
+)
+from credalis._weights import copies
 from credalis.cluster.prototypes._egmm_mixture import (
     COVARIANCE_TYPES,
     expectation,
@@ -26,6 +40,7 @@ from credalis.objectives import (
     MetricSpace,
     PairConstraints,
     RowCost,
+    WeightedStress,
     ecm_model,
     prototype_moments,
     set_prototypes,
@@ -38,6 +53,14 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning"),
     pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning"),
+]
+
+NETWORKS = [
+    NNEVCLUS(3, max_iter=10, n_init=1, init="random", random_state=0),
+    NNEVCLUS(3, max_iter=20, n_init=1, random_state=0),
+    NNEVCLUS(3, solver="adam", batch_size=20, max_iter=5, n_init=1, random_state=0),
+    NNEVCLUS(3, novelty_detector="ocsvm", max_iter=10, n_init=1, random_state=0),
+    NNEVCLUS(3, pairs_per_sample=10, max_iter=10, n_init=1, random_state=0),
 ]
 
 EVIDENTIAL = [
@@ -72,12 +95,14 @@ def whole_weights(n_samples, seed, at_least=0):
     return np.random.RandomState(seed).randint(at_least, 4, n_samples)
 
 
-@pytest.mark.parametrize("estimator", [*FAMILY, *EVIDENTIAL], ids=repr)
+@pytest.mark.parametrize("estimator", [*FAMILY, *EVIDENTIAL, *NETWORKS], ids=repr)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_whole_weights_are_repeated_rows(estimator, seed):
     X = blobs()
     weights = whole_weights(len(X), seed)
     few = {"max_iter": 15}
+    if isinstance(estimator, NNEVCLUS):
+        few = {}
     weighted = clone(estimator).set_params(**few).fit(X, sample_weight=weights)
     repeated = clone(estimator).set_params(**few).fit(np.repeat(X, weights, axis=0))
     # All copies of a row have the same masses, those of weight 0 are predicted.
@@ -95,7 +120,7 @@ def test_whole_weights_are_repeated_rows(estimator, seed):
     )
 
 
-@pytest.mark.parametrize("estimator", [*FAMILY, *EVIDENTIAL], ids=repr)
+@pytest.mark.parametrize("estimator", [*FAMILY, *EVIDENTIAL, *NETWORKS], ids=repr)
 def test_rows_of_weight_zero_are_predicted_and_have_no_part(estimator):
     X = blobs()
     weights = np.ones(len(X) + 2)
@@ -275,7 +300,7 @@ def test_repeated_rows_start_alike_in_any_order():
     )
 
 
-@pytest.mark.parametrize("estimator", [*FAMILY, *EVIDENTIAL], ids=repr)
+@pytest.mark.parametrize("estimator", [*FAMILY, *EVIDENTIAL, *NETWORKS], ids=repr)
 def test_weights_may_differ_beyond_all_measure(estimator):
     X = blobs()
     weights = np.full(len(X), 1e-30)
@@ -400,3 +425,127 @@ def test_a_saved_evclus_predicts_with_its_weights(tmp_path):
     np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
     plain = EVCLUS(3, max_iter=20, random_state=0).fit(X)
     assert not hasattr(plain, "landmark_weights_")
+
+
+def test_labels_and_pairs_of_a_network_count_once():
+    X = blobs(30)
+    weights = np.ones(30)
+    weights[[0, 5]] = 3
+    known = {"partial_labels": {0: 1, 9: 0}, "must_link": [(5, 6)]}
+    model = NNEVCLUS(3, max_iter=10, n_init=1, random_state=0)
+    problem = model._prepare(
+        X,
+        np.random.RandomState(0),
+        sample_weight=weights,
+        object_shape=None,
+        dissimilarities=None,
+        cannot_link=None,
+        **known,
+    )
+    assert problem.n_samples == 34
+    assert len(problem.information.objects) == 2
+    labelled = problem.attributes[problem.information.objects]
+    for row, label in zip(labelled, problem.information.labels, strict=True):
+        np.testing.assert_array_equal(row, X[0 if label == 1 else 9])
+    (pair,) = problem.information.must_link
+    found = {tuple(row) for row in problem.attributes[pair]}
+    assert found == {tuple(row) for row in X[[5, 6]]}
+    assert_valid_partition(model.fit(X, sample_weight=weights, **known).partition_)
+
+
+def test_rows_that_something_is_known_about_have_a_copy():
+    X = blobs(30)
+    weights = np.full(30, 1.5)
+    weights[4] = 1e-9
+    model = NNEVCLUS(3, max_iter=5, n_init=1, random_state=0)
+    model.fit(X, sample_weight=weights, must_link=[(4, 5)])
+    assert_valid_partition(model.partition_)
+
+
+def test_networks_say_where_they_have_no_weights(tmp_path):
+    X, weights = blobs(20), np.ones(20)
+    D = pairwise_distances(X)
+    with pytest.raises(ValueError, match="sample_weight must be None for NNEVCLUS"):
+        NNEVCLUS(3, metric="precomputed").fit(D, sample_weight=weights)
+    with pytest.raises(ValueError, match="sample_weight must be None if dissimilar"):
+        NNEVCLUS(3).fit(X, sample_weight=weights, dissimilarities=D)
+    with pytest.raises(ValueError, match="init must not be row numbers"):
+        NNEVCLUS(3, init=[0, 1, 2]).fit(X, sample_weight=weights)
+    with pytest.raises(ValueError, match="sample_weight must be None for data"):
+        NNEVCLUS(3).fit(ArraySource(X), sample_weight=weights)
+    with pytest.raises(TypeError, match="sample_weight"):
+        Consensus(3).fit(X, sample_weight=weights)
+
+
+def test_blocks_of_copies_have_the_stress_with_weights_as_their_mean():
+    # Every pair of copies is as probable to be in a random block.
+    X = blobs(6)
+    weights = np.array([1, 3, 2, 1, 4, 1])
+    focal_sets = FocalSets.full(2)
+    masses = masses_of(6, focal_sets, 0)
+    drawn = copies(X, weights.astype(float))
+    expected = common_stress(X, 6, focal_sets, weights.astype(float)).value(masses)
+    means = [
+        common_stress(X[list(block)], 3, focal_sets).value(masses[list(block)])
+        for block in combinations(drawn, 3)
+    ]
+    assert np.mean(means) == pytest.approx(expected, rel=1e-10)
+    # Weights of terms, over the sum of those in the block, are another thing.
+    biased = [
+        common_stress(
+            X[list(block)], 3, focal_sets, weights[list(block)].astype(float)
+        ).value(masses[list(block)])
+        for block in combinations(range(6), 3)
+    ]
+    assert abs(np.mean(biased) / expected - 1) > 0.01
+
+
+@given(st.lists(st.floats(0.1, 4), min_size=7, max_size=7), st.integers(0, 100))
+@settings(max_examples=15)
+def test_gradient_of_the_stress_with_weights(weights, seed):
+    X = np.random.RandomState(seed).standard_normal((7, 2))
+    weights, focal_sets = np.array(weights), FocalSets.full(2)
+    masses = masses_of(7, focal_sets, seed).T
+    other = common_stress(X, 7, focal_sets, weights)
+    matrix = other.block(slice(0, 7), slice(0, 7))
+    stress = WeightedStress(matrix, focal_sets, weights)
+    value, gradient = stress.value_and_gradient(masses)
+    # The same as the stress of EVCLUS, whatever the weights.
+    assert value == pytest.approx(other.value(masses.T), rel=1e-10)
+    direction = np.random.RandomState(seed).standard_normal(masses.shape)
+    step = 1e-6
+    change = stress.value(masses + step * direction)
+    change -= stress.value(masses - step * direction)
+    assert change / (2 * step) == pytest.approx(np.vdot(gradient, direction), abs=1e-7)
+
+
+def test_many_copies_of_a_row_are_a_weight_of_its_terms():
+    X = blobs(30)
+    weights = np.random.RandomState(0).randint(1, 20, 30)
+    model = NNEVCLUS(3, max_iter=30, n_init=1, init="random", random_state=0)
+    model.set_params(dissimilarity_scale=5.0, empty_set="stress")
+    assert model._weighs_terms(weights.astype(float))
+    ours = clone(model).fit(X, sample_weight=weights)
+    repeated = np.repeat(X, weights, axis=0)
+    theirs = clone(model).fit(repeated)
+    np.testing.assert_allclose(
+        ours.standardization_.scale, theirs.standardization_.scale, rtol=1e-12
+    )
+    np.testing.assert_allclose(ours.partition_.masses, theirs.transform(X), atol=1e-4)
+    assert ours.stress_ == pytest.approx(theirs.stress_, rel=1e-4)
+    # Not whole, and ten times as many: the same terms but for those of copies.
+    half = clone(model).fit(X, sample_weight=weights + 0.5)
+    assert len(half.partition_) == 30
+
+
+def test_a_light_row_has_its_part_in_a_network():
+    X = blobs(30)
+    weights = np.random.RandomState(0).uniform(0.2, 2, 30)
+    model = NNEVCLUS(3, max_iter=10, n_init=1, random_state=0)
+    problem = model._prepare(
+        X, np.random.RandomState(0), sample_weight=weights, object_shape=None
+    )
+    assert problem.n_samples == 30
+    np.testing.assert_array_equal(problem.weights, weights)
+    mean = weights @ X / weights.sum()
+    np.testing.assert_allclose(problem.space.standardize.mean, mean)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from credalis import CredalPartition, FocalSets
+from credalis.partition._presentation import _shares
 
 
 @pytest.fixture
@@ -184,6 +185,23 @@ class TestTables:
         with pytest.raises(ValueError, match=r"length|Length"):
             example.to_pandas(index=list("abc"))
 
+    def test_pandas_has_the_index_of_the_partition(self, example):
+        names = pd.Index(list("abcdef"), name="id")
+        partition = CredalPartition(example.masses, example.focal_sets, names)
+        assert partition.to_pandas().index.equals(names)
+        assert partition.to_pandas().index.name == "id"
+        assert partition.to_pandas(index=range(6)).index.tolist() == list(range(6))
+        assert partition[[4, 0]].to_pandas().index.tolist() == ["e", "a"]
+        assert partition[1:3].to_pandas().index.tolist() == ["b", "c"]
+        assert partition.relabel([1, 0, 2]).index is names
+        assert partition.normalized("yager").index is names
+        assert partition == example
+        listed = CredalPartition(example.masses, example.focal_sets, list("abcdef"))
+        kept = example.labels == 0
+        assert listed[kept].to_pandas().index.tolist() == list("acdef")
+        with pytest.raises(ValueError, match="index must hold a name for each"):
+            CredalPartition(example.masses, example.focal_sets, ["a"])
+
     def test_polars(self, example):
         frame = example.to_polars()
         assert tuple(frame.columns) == self.columns
@@ -226,3 +244,22 @@ class TestSetNames:
         columns = rng.permutation(len(focal_sets))
         partition = CredalPartition(np.eye(len(focal_sets))[columns], focal_sets)
         assert partition.set_names() == [focal_sets.names[j] for j in columns]
+
+
+@pytest.mark.parametrize(
+    ("counts", "total", "shares"),
+    [
+        ((1, 1, 1), 3, ["1 (33.4%)", "1 (33.3%)", "1 (33.3%)"]),
+        ((61, 93, 1), 155, ["61 (39.4%)", "93 (60.0%)", "1 (0.6%)"]),
+        ((0, 7, 0), 7, ["0 (0.0%)", "7 (100.0%)", "0 (0.0%)"]),
+        # Rows without an answer are in the total alone.
+        ((1, 1, 0), 3, ["1 (33.3%)", "1 (33.3%)", "0 (0.0%)"]),
+        ((0, 0, 0), 0, ["0", "0", "0"]),
+    ],
+)
+def test_shares_add_up(counts, total, shares):
+    found = _shares(counts, total)
+    assert found == shares
+    if sum(counts) == total > 0:
+        tenths = [round(10 * float(each.split("(")[1][:-2])) for each in found]
+        assert sum(tenths) == 1000

@@ -20,6 +20,7 @@ from credalis.objectives import (
     PairConstraints,
     PartStress,
     SampledStress,
+    WeightedStress,
     block_stress,
     residual_store,
 )
@@ -182,6 +183,8 @@ class TrainingData:
         among these objects; blocks are then trained with both.
     n_parts : int
         All pairs inside so many parts of the objects count, if not all of all objects.
+    weights : array of shape (n_samples,) or None
+        Weights of the objects, if all pairs count at once; None: all are 1.
     """
 
     inputs: Array | DeferredInputs
@@ -192,6 +195,7 @@ class TrainingData:
     pairs: tuple[Indices, Indices] | None = None
     known: "TrainingData | None" = None
     n_parts: int = 1
+    weights: NDArray[np.float64] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -226,6 +230,8 @@ class TrainingData:
 def stress_objective(data: TrainingData) -> Objective:
     """The stress over the pairs that count, in the form that is fastest for them."""
     n_samples = data.n_samples
+    if data.weights is not None:
+        return WeightedStress(data.similarities.matrix(), data.focal_sets, data.weights)
     if data.n_parts > 1:
         edges = np.linspace(0, n_samples, data.n_parts + 1).astype(int)
         parts = [slice(start, stop) for start, stop in pairwise(edges)]

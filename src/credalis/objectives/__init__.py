@@ -55,6 +55,7 @@ from credalis.objectives._values import (
     sampled_stress,
     stress_sum,
 )
+from credalis.objectives._weighted_stress import WeightedStress
 
 __all__ = [
     "SMALLEST_COST",
@@ -77,6 +78,7 @@ __all__ = [
     "Scaled",
     "SetPrototypes",
     "Sum",
+    "WeightedStress",
     "automatic_exponent",
     "barycenters",
     "block_stress",

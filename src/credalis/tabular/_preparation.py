@@ -265,6 +265,18 @@ class Preparation(_archive.SavedFields):
             unknown = unknown[:, ~np.array(is_told, dtype=bool)]
         return int(unknown.sum())
 
+    def matrix(
+        self, content: "pa.Table", *, missing: str | None = None, name: str = "X"
+    ) -> NDArray[np.float64]:
+        """The matrix of a whole table; no row is left out, not even one of gaps."""
+        self.check_table(name, content.schema.names)
+        features = self.transform(content, missing=missing, name=name)
+        if features.is_kept.all():
+            return features.X
+        matrix = np.tile(self.blank(), (len(features.is_kept), 1))
+        matrix[features.is_kept] = features.X
+        return matrix
+
     def blank(self) -> NDArray[np.float64]:
         """What stands in the matrix for a row of which no cell is known."""
         features = np.zeros(len(self.feature_names))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from credalis._checks import check_choice
+from credalis._checks import check_choice, is_frame
 from credalis._choices import DATE_PARTS
 from credalis._weights import check_sample_weight
 from credalis.dissimilarity import Gower
@@ -161,8 +161,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _content(self, X: Any, *, reset: bool) -> "pa.Table":
         """The columns of a frame or of an array; a fit remembers their number."""
-        is_frame = hasattr(X, "columns") or type(X) is dict
-        if not is_frame:
+        if not is_frame(X):
             # An array has to be what scikit-learn says it has to be.
             X = validate_data(
                 self,
@@ -183,16 +182,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """The matrix of a table, one row for each of its rows."""
         check_is_fitted(self)
         content = self._content(X, reset=False)
-        preparation = self.preparation_
-        preparation.check_table("X", content.schema.names)
-        # No row is left out of a matrix, not even one without any cell.
-        treatment = self.missing
-        features = preparation.transform(content, missing=treatment, name="X")
-        if features.is_kept.all():
-            return features.X
-        matrix = np.tile(preparation.blank(), (len(features.is_kept), 1))
-        matrix[features.is_kept] = features.X
-        return matrix
+        return self.preparation_.matrix(content, missing=self.missing)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns of the matrix."""
@@ -205,3 +195,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def known_columns(X: Any) -> dict[str, Any]:
+    """What an estimator that is fitted to a table remembers about its columns.
+
+    All columns of an array count: no name tells what they are for.
+    """
+    columns = None if is_frame(X) else [f"x{j}" for j in range(np.shape(X)[1])]
+    found = TablePreparation(columns=columns).fit(X)
+    names = ("n_features_in_", "feature_names_in_", "preparation_", "decisions_")
+    return {name: getattr(found, name) for name in names if hasattr(found, name)}

@@ -70,7 +70,7 @@ def check_coverage(options: dict[str, Any]) -> None:
         )
     if not keeps_rows_out(options):
         return
-    for name in ("labels", "must_link", "cannot_link"):
+    for name in ("labels", "must_link", "cannot_link", "answers"):
         if options[name] is not None:
             kept_out = "--coverage-labels" if labels else "--coverage-target replicate"
             raise ValueError(

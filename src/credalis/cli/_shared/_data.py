@@ -62,6 +62,11 @@ class DataOptions:
         names = [name for name in cls.__dataclass_fields__ if name in options]
         return cls(**{name: options.pop(name) for name in names})
 
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> "DataOptions":
+        """These options among all options of a command, which stay as they are."""
+        return cls.take(dict(options))
+
     def open(self, path: str, text_columns: Sequence[str] = ()) -> Table:
         """Open the table."""
         delimiter = self.delimiter
@@ -179,8 +184,8 @@ def _ranked(ranks: NDArray[np.float64], order: Sequence[str]) -> NDArray[np.obje
 
 
 def _texts(values: Any, kept: NDArray[np.bool_]) -> NDArray[np.object_]:
-    texts = np.array(as_text(values), dtype=object)[kept]
-    return np.array(["" if text is None else text for text in texts], dtype=object)
+    """Words of the rows that were kept, None where there is nothing."""
+    return np.array(as_text(values), dtype=object)[kept]
 
 
 def load_data(
@@ -249,7 +254,9 @@ def load_data(
     missing, metric = _treatment(
         columns, options, decisions, by, takes_gower, wants_gower
     )
-    counts = None if weights is None else _weights(table.name, columns, weights)
+    counts = None
+    if weights is not None:
+        counts = weights_of(table.name, columns.others[weights], weights)
     prepared = prepare(
         columns,
         scaling=scaling,
@@ -279,9 +286,18 @@ def load_data(
     return data
 
 
-def _weights(name: str, columns: Columns, column: str) -> NDArray[np.float64]:
-    """How often each row of the table counts."""
-    values = columns.others[column]
+def weights_of(name: str, values: Any, column: str) -> NDArray[np.float64]:
+    """How often each row of the table counts.
+
+    Parameters
+    ----------
+    name : str
+        What the table is called in messages.
+    values : pyarrow.ChunkedArray
+        The cells.
+    column : str
+        Name of the column.
+    """
     if kind_of(values.type) != "number":
         raise ValueError(
             f"{name}: --weights must name a column of numbers, {column!r} has other "

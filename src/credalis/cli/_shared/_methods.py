@@ -114,6 +114,16 @@ def check_side_information(method: str, given: dict[str, Any]) -> None:
             )
 
 
+def check_uses_pairs(estimator: BaseCredalClusterer) -> None:
+    """Refuse a fitted method that has no use for answers about pairs."""
+    if not estimator._uses_pairs:
+        able = ", ".join(_names("_uses_pairs"))
+        raise ValueError(
+            f"{type(estimator).__name__} cannot use answers about pairs of rows; "
+            f"{able} can: fit the model again with -m"
+        )
+
+
 def check_takes_weights(method: str) -> None:
     """Refuse weights of rows that the method does not take."""
     able = [

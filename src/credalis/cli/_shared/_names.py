@@ -2,10 +2,8 @@
 
 from credalis._listing import listed_methods
 
-# Without -m: a committee of methods, or where its members need attributes and have none
-# the one of them that reads dissimilarities.
+# Without -m: a committee of methods.
 DEFAULT = "Consensus"
-DEFAULT_OF_DISSIMILARITIES = "NNEVCLUS"
 # For rows with categories or gaps, by what was measured on such tables.
 DEFAULT_OF_MIXED = "EVCLUS"
 
@@ -25,5 +23,6 @@ FOR_MANY_ROWS = [
     for method in listed_methods()
     if method.is_for_many_rows
     and not method.is_for_categories
+    and not method.is_for_more_tables
     and not method.parameters
 ]

@@ -38,7 +38,7 @@ from credalis.cluster._framework._soundness import (
     warn_of_outliers,
 )
 from credalis.cluster._inputs._side_information import KnownRows, among_rows
-from credalis.partition import uncopied_partition
+from credalis.partition import index_of, uncopied_partition
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ MAX_WHOLE = 200_000
 
 # What can be known about single rows of data that are read in blocks.
 _SIDE_INFORMATION = ("partial_labels", "must_link", "cannot_link")
+
+# What validation notes about the columns of X.
+_ABOUT_FEATURES = ("n_features_in_", "feature_names_in_", "preparation_", "decisions_")
 
 # Rows of a fit that are remembered.
 _MAX_REMEMBERED = 2**17
@@ -161,24 +164,30 @@ def _fit(
     if source is not None:
         outcome = _solve_in_blocks(estimator, source, checkpoint, given)
         past_stopping()
-        _store_blocks(estimator, outcome, source)
+        _store_blocks(estimator, outcome, source, _about_features(source))
         _warn(estimator, outcome, **given)
         return
+    index = index_of(X)
     X = estimator._validate(X)
     estimator._check_parameters()
     weights = check_sample_weight(sample_weight, len(X))
     is_informed = any(value is not None for value in [weights, *given.values()])
     if checkpoint is not None or estimator._is_for_blocks(X, is_informed):
-        rows = ArraySource(X, getattr(estimator, "feature_names_in_", None))
+        about = about_features(estimator)
+        is_table = "preparation_" in about
+        rows = ArraySource(X, None if is_table else about.get("feature_names_in_"))
         outcome = _solve_in_blocks(estimator, rows, checkpoint, given)
         past_stopping()
-        _store_blocks(estimator, outcome, rows)
+        _store_blocks(estimator, outcome, rows, about)
         with one_thread():
             _store_masses(estimator, X, estimator._predict_masses(X))
     elif weights is None:
         outcome = _solve_at_once(estimator, X, given)
     else:
         outcome = _solve_weighted(estimator, X, weights, given)
+    if index is not None:
+        found = estimator.partition_
+        estimator.partition_ = uncopied_partition(found.masses, found.focal_sets, index)
     heavy = None if weights is None else np.flatnonzero(weights)
     _warn(estimator, outcome, X, heavy, **given)
 
@@ -211,8 +220,9 @@ def _solve_weighted(
     rows = np.flatnonzero(weights)
     some, weights = estimator._objects(X, rows), weights[rows]
     known = {name: value for name, value in given.items() if value is not None}
-    if len(rows) < len(X):
-        known = among_rows(rows, len(X), estimator._parameter("n_clusters"), known)
+    about = {name: known[name] for name in _SIDE_INFORMATION if name in known}
+    if about and len(rows) < len(X):
+        known |= among_rows(rows, len(X), estimator._parameter("n_clusters"), about)
     estimator._check_enough_objects(some)
     rng = check_random_state(estimator.random_state)
     with one_thread():
@@ -285,9 +295,18 @@ def about_features(estimator: BaseCredalClusterer) -> dict[str, Any]:
     """What validation has noted about the columns of X."""
     return {
         name: getattr(estimator, name)
-        for name in ("n_features_in_", "feature_names_in_")
+        for name in _ABOUT_FEATURES
         if hasattr(estimator, name)
     }
+
+
+def note_table(estimator: BaseCredalClusterer, about: Mapping[str, Any]) -> None:
+    """Remember what the columns of a table hold, and nothing of an earlier one."""
+    for name in _ABOUT_FEATURES:
+        if hasattr(estimator, name):
+            delattr(estimator, name)
+    for name, value in about.items():
+        setattr(estimator, name, value)
 
 
 def set_fitted(estimator: BaseCredalClusterer, attributes: Mapping[str, Any]) -> None:
@@ -312,9 +331,12 @@ def _store(
 
 
 def _store_blocks(
-    estimator: BaseCredalClusterer, outcome: Outcome, source: Source
+    estimator: BaseCredalClusterer,
+    outcome: Outcome,
+    source: Source,
+    about: dict[str, Any],
 ) -> None:
-    _store(estimator, outcome, _about_features(source))
+    _store(estimator, outcome, about)
     assert outcome.sample is not None
     with one_thread():
         # Not drawn: a fit that continues has no other random numbers left.

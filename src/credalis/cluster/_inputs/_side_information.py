@@ -178,6 +178,48 @@ def among_rows(
     return {name: found[name] for name in given}
 
 
+def copied_information(
+    objects: NDArray[np.intp], n_samples: int, n_clusters: int, given: Mapping[str, Any]
+) -> tuple[NDArray[np.intp], dict[str, Any]]:
+    """Labels and pairs about rows of X as labels and pairs about copies of them.
+
+    It is the first copy of a row that they are about, whatever its weight.
+
+    Parameters
+    ----------
+    objects : array of int
+        Row numbers of the copies.
+    n_samples, n_clusters : int
+        Number of rows, and of clusters.
+    given : mapping
+        What `fit` was told, among it ``partial_labels``, ``must_link`` and
+        ``cannot_link``.
+
+    Returns
+    -------
+    objects : array of int
+        The same, with rows that anything is known about and that have no copy.
+    told : dict
+        Labels and pairs about the copies.
+    """
+    names = ("partial_labels", "must_link", "cannot_link")
+    told = {name: given[name] for name in names if given.get(name) is not None}
+    if not told:
+        return objects, {}
+    known = KnownRows.of(n_samples, n_clusters, **told)
+    objects = np.concatenate([objects, np.setdiff1d(known.rows, objects)])
+    first = np.full(n_samples, -1, dtype=np.intp)
+    first[objects[::-1]] = np.arange(len(objects))[::-1]
+    labels = np.full(len(objects), -1, dtype=np.intp)
+    labels[first[known.rows[known.objects]]] = known.labels
+    found = {
+        "partial_labels": labels,
+        "must_link": first[known.rows[known.must_link]],
+        "cannot_link": first[known.rows[known.cannot_link]],
+    }
+    return objects, {name: found[name] for name in told}
+
+
 def side_information(
     partial_labels: ArrayLike | None = None,
     must_link: ArrayLike | None = None,

@@ -308,7 +308,7 @@ def _geometry(
     if estimator._is_precomputed:
         matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
         return Geometry(matrix, "precomputed"), None
-    return attribute_geometry(X, estimator.metric, rng, information, weights)
+    return attribute_geometry(X, estimator._own_metric, rng, information, weights)
 
 
 def check_parameters(estimator: EVCLUS) -> None:

@@ -27,6 +27,7 @@ from credalis.cluster._framework._schema import (
     TransformerRule,
     WeightsRule,
     check_training,
+    n_seen,
 )
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import NoveltyScorer
@@ -46,7 +47,7 @@ def check_network(owner: str, fitted: Entries) -> None:
     if novelty is not None:
         if "novelty_coefficients_" not in fitted:
             raise ValueError(f"{owner}.novelty_coefficients_ is missing")
-        n_columns = novelty.detector.support_vectors.shape[1]
+        n_columns = novelty.detector.n_inputs
         if n_columns != n_inputs:
             raise ValueError(
                 f"{owner}.novelty_ must be about {n_inputs} inputs, got {n_columns}"
@@ -67,10 +68,7 @@ def check_network(owner: str, fitted: Entries) -> None:
 def check_inputs(owner: str, parameters: Entries, fitted: Entries) -> None:
     """Refuse a network whose inputs are not the features of the estimator."""
     check_network(owner, fitted)
-    n_inputs, n_features = (
-        len(fitted["standardization_"].mean),
-        fitted["n_features_in_"],
-    )
+    n_inputs, n_features = len(fitted["standardization_"].mean), n_seen(fitted)
     embedding = fitted["embedding_"]
     expected = n_inputs if embedding is None else embedding.n_features_in_
     if n_features != expected:

@@ -12,6 +12,7 @@ from credalis._checks import (
     check_factor,
     check_integer,
     check_number,
+    check_numbers,
     shown,
 )
 from credalis.belief import FocalSets
@@ -187,6 +188,7 @@ class Settings:
     def of(cls, estimator: NNEVCLUS, n_samples: int, mode: str = "memory") -> Settings:
         """As the parameters of an estimator say, for so many objects."""
         parameters = estimator.get_params(deep=False)
+        parameters["metric"] = estimator._own_metric
         solver = _solver(parameters, n_samples, mode)
         init = "random" if mode == "stream" else parameters["init"]
         is_auto = isinstance(init, str) and init == "auto"
@@ -389,12 +391,19 @@ def check_parameters(estimator: NNEVCLUS) -> None:
     detector = estimator.novelty_detector
     if isinstance(detector, str):
         check_choice("novelty_detector", detector, ("ocsvm",))
+    elif isinstance(detector, (list, tuple, np.ndarray)):
+        scores = check_numbers("novelty_detector", detector)
+        if scores.ndim != 1 or not np.isfinite(scores).all():
+            raise ValueError(
+                "novelty_detector must hold a finite score for each object where it is "
+                f"an array, got {shown(detector)}"
+            )
     elif detector is not None and (
         isinstance(detector, type) or not hasattr(detector, "decision_function")
     ):
         raise ValueError(
-            "novelty_detector must be None, 'ocsvm' or an object with "
-            f"decision_function, got {detector!r}"
+            "novelty_detector must be None, 'ocsvm', scores of the objects or an "
+            f"object with decision_function, got {detector!r}"
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._weights import copies
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import HardClusters, hard_clusters
@@ -54,6 +55,7 @@ from credalis.network import (
     mean_stress,
     with_constant,
 )
+from credalis.objectives import WeightedStress
 from credalis.optimize import GradientTrace, minimize_together
 
 # How much the inner objects of the clusters that a training starts from count in it.
@@ -96,6 +98,10 @@ class NetworkProblem:
         What the training starts from and keeps to a little.
     trained : array of int or None
         Row numbers of the objects that stand for all in the training.
+    is_in_order : bool
+        Whether the objects are the rows of X in their order, none of them copied.
+    weights : array of shape (n_samples,) or None
+        Weights of the objects; None: all are 1.
     """
 
     settings: Settings
@@ -110,6 +116,8 @@ class NetworkProblem:
     has_fixed_order: bool
     clusters: HardClusters | None = None
     trained: NDArray[np.intp] | None = None
+    is_in_order: bool = True
+    weights: NDArray[np.float64] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -173,6 +181,7 @@ class NetworkProblem:
             focal_sets,
             information,
             self.pairs,
+            weights=self.weights,
         )
         if self.held_out is None:
             return data, None
@@ -192,10 +201,12 @@ def prepare(
     partial_labels: Any = None,
     must_link: Any = None,
     cannot_link: Any = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> NetworkProblem:
     """Check side information, find scales, fit transformer and novelty detector.
 
-    Seeds that are given take the place of ``init``.
+    Seeds that are given take the place of ``init``. Objects have weights only where all
+    pairs count at once and nothing but hard clusters is looked for.
     """
     information = side_information(
         partial_labels,
@@ -214,11 +225,16 @@ def prepare(
             f"the clusters are, got {settings.init!r}"
         )
     attributes, geometry, embedding, transformer = _attributes_and_geometry(
-        settings, X, information, dissimilarities, rng
+        settings, X, information, dissimilarities, rng, weights
     )
     standardize = (Standardization.alike if object_shape else Standardization.of)(
         attributes
     )
+    drawn = np.arange(len(X))
+    if weights is not None:
+        standardize = Standardization.weighted(attributes, weights)
+        drawn = copies(X, weights, settings.n_clusters)
+    counted = geometry.some(drawn)
     novelty, scores = None, None
     if settings.novelty_detector is not None:
         novelty, scores = fit_novelty(
@@ -230,7 +246,8 @@ def prepare(
     starts_from_clusters = is_auto and not is_informed and is_new
     clusters = None
     if starts_from_clusters or takes_contrast(settings):
-        clusters = hard_clusters(geometry, settings.n_clusters, rng)
+        clusters = hard_clusters(counted, settings.n_clusters, rng)
+        clusters = replace(clusters, objects=drawn[clusters.objects])
     share = 0.0 if clusters is None else clusters.share_apart
     trained = None
     if starts_from_clusters and settings.may_sample:
@@ -243,7 +260,7 @@ def prepare(
         transformer,
         geometry.metric,
         dissimilarities is not None,
-        scale_of(settings, geometry, share, rng),
+        scale_of(settings, counted, share, rng),
         novelty,
         object_shape,
     )
@@ -275,6 +292,7 @@ def prepare(
         has_fixed_order,
         clusters if starts_from_clusters else None,
         trained,
+        weights=weights,
     )
 
 
@@ -296,6 +314,7 @@ def _attributes_and_geometry(
     information: SideInformation,
     dissimilarities: Any,
     rng: np.random.RandomState,
+    weights: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.float64], Geometry, DissimilarityPCA | None, Any]:
     """Inputs of the network, where dissimilarities come from, and what was fitted.
 
@@ -309,7 +328,9 @@ def _attributes_and_geometry(
         # Rows as they are given, since prediction has no columns to average with.
         attributes, geometry = embedding.transform(X), Geometry(matrix, "precomputed")
     else:
-        geometry, transformer = attribute_geometry(X, settings.metric, rng, information)
+        geometry, transformer = attribute_geometry(
+            X, settings.metric, rng, information, weights
+        )
     if dissimilarities is not None:
         geometry = given_geometry(
             dissimilarities, len(X), symmetrize=settings.symmetrize
@@ -375,8 +396,12 @@ class NetworkSolution(Solution):
         return replace(
             solution,
             network=self.network.renumbered(columns, focal_sets),
-            is_predicted=solution.masses is self.masses,
+            is_predicted=self.is_predicted and solution.masses is self.masses,
         )
+
+    def placed(self, rows: NDArray[np.intp], n_samples: int) -> NetworkSolution:
+        """The same: the network itself gives the masses of all rows."""
+        return replace(self, is_predicted=False)
 
 
 def solve(
@@ -622,12 +647,18 @@ def _solution(
     masses = masses_in_blocks(
         network, trace.state, problem.attributes, space.standardize, problem.scores
     )
-    stress = mean_stress(masses.T, problem.similarities(), focal_sets, problem.pairs)
+    similarities = problem.similarities()
+    if problem.weights is None:
+        stress = mean_stress(masses.T, similarities, focal_sets, problem.pairs)
+    else:
+        matrix = similarities.matrix()
+        stress = WeightedStress(matrix, focal_sets, problem.weights).value(masses.T)
     return NetworkSolution(
         masses,
         trace,
         other={"stress_": stress},
         is_interrupted=trace.interrupted,
+        is_predicted=problem.is_in_order,
         focal_sets=focal_sets,
         network=FittedNetwork(network, trace.state, focal_sets, space),
     )
