@@ -21,6 +21,7 @@ from sklearn.svm import OneClassSVM
 import credalis
 from credalis import NNEVCLUS, FocalSets
 from credalis.cluster.nnevclus._network import TrainedWeights
+from credalis.cluster.nnevclus._settings import Settings
 from credalis.constraints import random_pairs
 from credalis.datasets import make_circles_in_ring, make_four_class
 from credalis.network import BlockTrainer
@@ -553,6 +554,38 @@ def test_stress_does_not_depend_on_the_order_of_many_rows():
     model = NNEVCLUS(3, max_iter=3, random_state=0).fit(X[:500])
     order = np.argsort(y)
     assert model.score(X[order]) == pytest.approx(model.score(X), rel=0.05)
+
+
+def test_hidden_units_do_not_grow_with_sets_of_many_clusters():
+    settings = Settings.of(NNEVCLUS(3), 100)
+    for focal_sets, n_units in (
+        (FocalSets.full(6), 96),
+        (FocalSets.full(10), 96),
+        (FocalSets.full(12), 120),
+        (FocalSets.pairs(15), 183),
+        (FocalSets.singletons(200), 303),
+    ):
+        assert settings.hidden_sizes(focal_sets) == (n_units,)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "n_seeded", "n_random"),
+    [
+        ({}, 3, 8),
+        ({"n_clusters": 21}, 1, 8),
+        ({"n_clusters": 7, "focal_sets": "full"}, 3, 8),
+        ({"n_clusters": 8, "focal_sets": "full"}, 1, 8),
+        ({"solver": "adaptive"}, 3, 5),
+        ({"n_init": 4}, 4, 4),
+    ],
+)
+def test_number_of_starts(parameters, n_seeded, n_random):
+    settings = Settings.of(NNEVCLUS(**parameters), 100)
+    assert settings.n_starts(True) == n_seeded
+    assert settings.n_starts(False) == n_random
+    is_halved = n_random == 8
+    assert bool(settings.halvings(False)) == is_halved
+    assert settings.halvings(True) == ()
 
 
 def test_peaks_lead_to_the_same_clusters_as_random_starts():

@@ -409,7 +409,12 @@ class BaseCredalClusterer(
         """Masses of the rows of X, shape (n_samples, n_focal_sets)."""
         if hasattr(X, "__dask_graph__"):
             return lazily(self, X, "transform")
-        return self.predict_partition(X).masses.copy()
+        masses = self.predict_partition(X).masses
+        if not masses.flags.owndata:
+            return masses.copy()
+        # Nobody else holds the partition: a copy would take as long as the products.
+        masses.flags.writeable = True
+        return masses
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the focal sets, the columns of `transform`."""
@@ -508,7 +513,10 @@ class BaseCredalClusterer(
         previous: Any,
         reports: list[Callable[[int, float], None]],
     ) -> list[Solution]:
-        """`_solve` for several starts at once, where that takes less time."""
+        """`_solve` for several starts at once, where that takes less time.
+
+        Of those that cannot be the best, nothing needs to come back.
+        """
         raise NotImplementedError
 
     @abstractmethod
