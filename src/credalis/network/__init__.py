@@ -18,6 +18,7 @@ from credalis.network._model import (
 )
 from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
 from credalis.network._onnx import onnx_model
+from credalis.network._projection import Projection
 from credalis.network._training import (
     BlockTrainer,
     SideInformation,
@@ -35,6 +36,7 @@ __all__ = [
     "KernelScores",
     "NoveltyScorer",
     "Perceptron",
+    "Projection",
     "SideInformation",
     "Standardization",
     "TrainingData",

@@ -139,9 +139,9 @@ def hard_clusters(
     geometry: Geometry, n_clusters: int, rng: np.random.RandomState
 ) -> HardClusters:
     """Clusters by k-means, or around medoids where there are only dissimilarities."""
-    if geometry.is_euclidean:
+    if geometry.is_euclidean or geometry.metric_is("sqeuclidean"):
         return _by_means(geometry.values, n_clusters, rng)
-    if isinstance(geometry.metric, str) and geometry.metric == "cosine":
+    if geometry.metric_is("cosine"):
         # Distances of points on the sphere grow with the angle.
         return _by_means(normalize(geometry.values), n_clusters, rng)
     return _by_medoids(geometry, n_clusters, rng)

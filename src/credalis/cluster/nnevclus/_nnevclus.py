@@ -39,7 +39,7 @@ from credalis.cluster.nnevclus._start import (
 from credalis.cluster.nnevclus._stream import train_on_stream
 from credalis.cluster.nnevclus._training import TrainingState
 from credalis.metric_learning import DissimilarityPCA
-from credalis.network import NoveltyScorer, Standardization, mean_stress
+from credalis.network import NoveltyScorer, Projection, Standardization, mean_stress
 from credalis.objectives import cross_stress
 from credalis.sources import Source
 
@@ -77,13 +77,20 @@ default="auto"
         of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
         columns of several kinds with gaps, "precomputed" if X is a square matrix of
         dissimilarities, or a transformer in whose space Euclidean distances are taken.
-        A transformer is cloned and fitted with the side information it can use.
+        A transformer is cloned and fitted with the side information it can use. With
+        "cosine", rows are brought to length 1 first, also for the network; a row of
+        zeros is half as far from all others as one at a right angle to them.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
-    n_components : int or "auto", default="auto"
-        Principal components of the rows of a precomputed matrix that serve as inputs
-        of the network; see `DissimilarityPCA`.
+    n_components : int, "auto" or None, default="auto"
+        Principal components of the rows from which distances and inputs of the network
+        are taken, with the metrics "euclidean" and "cosine". "auto" takes rows of up to
+        100 columns as they are. Of more columns it takes the components that vary more
+        than noise could, at least 10 and at most 50, or as many as there are clusters
+        but no more than 100; they are found in at most 10 000 rows. None takes all
+        columns. Of a precomputed matrix, so many components of its rows are the inputs;
+        see `DissimilarityPCA`.
     dissimilarity_quantile : float, "auto" or "paper", default="auto"
         δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
         of δ* over the pairs is the share of pairs in different ones of hard clusters,
@@ -272,7 +279,7 @@ default="auto"
         hidden_layer_sizes: str | int | Sequence[int] = "auto",
         metric: Any = "euclidean",
         symmetrize: bool = False,
-        n_components: int | str = "auto",
+        n_components: int | str | None = "auto",
         dissimilarity_quantile: float | str = "auto",
         dissimilarity_scale: float | None = None,
         novelty_detector: Any = None,
@@ -467,8 +474,8 @@ default="auto"
         ------
         ValueError
             If the novelty detector is not a Gaussian one-class SVM, if ∅ stands for
-            novelty by distances that are neither Euclidean nor precomputed, or if the
-            module uses what ONNX does not have.
+            novelty by distances that are neither Euclidean nor precomputed nor by
+            cosines, or if the module uses what ONNX does not have.
 
         Notes
         -----
@@ -526,7 +533,11 @@ default="auto"
             # New objects come without dissimilarities: their inputs are compared.
             space = FittedNetwork.of(self).space
             return space.standardize(space.attributes(X)), "euclidean"
-        return super()._points(X)
+        points, metric = super()._points(X)
+        if isinstance(self.transformer_, Projection):
+            # Squares of distances are in the same order, and others can compute these.
+            metric = "euclidean"
+        return points, metric
 
     def _object_shape(self, X: Any) -> tuple[int, ...] | None:
         """Shape of an object, if a module gets objects that are not rows."""

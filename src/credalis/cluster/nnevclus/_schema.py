@@ -29,7 +29,7 @@ from credalis.cluster._framework._schema import (
     check_training,
 )
 from credalis.metric_learning import DissimilarityPCA
-from credalis.network import NoveltyScorer
+from credalis.network import NoveltyScorer, Projection
 
 
 def check_network(owner: str, fitted: Entries) -> None:
@@ -40,6 +40,12 @@ def check_network(owner: str, fitted: Entries) -> None:
         raise ValueError(
             f"{owner}.embedding_ must have {n_inputs} components, as many as there are "
             f"inputs, got {embedding.components_.shape[0]}"
+        )
+    transformer = fitted["transformer_"]
+    if isinstance(transformer, Projection) and transformer.n_inputs != n_inputs:
+        raise ValueError(
+            f"{owner}.transformer_ must have {n_inputs} components, as many as there "
+            f"are inputs, got {transformer.n_inputs}"
         )
     if (novelty is None) != (fitted["novelty_link_"] is None):
         raise ValueError(f"{owner}.novelty_link_ must be None just as novelty_ is")
@@ -71,8 +77,10 @@ def check_inputs(owner: str, parameters: Entries, fitted: Entries) -> None:
         len(fitted["standardization_"].mean),
         fitted["n_features_in_"],
     )
-    embedding = fitted["embedding_"]
+    embedding, transformer = fitted["embedding_"], fitted["transformer_"]
     expected = n_inputs if embedding is None else embedding.n_features_in_
+    if isinstance(transformer, Projection):
+        expected = transformer.n_features_in_
     if n_features != expected:
         raise ValueError(
             f"{owner}.n_features_in_ must be {expected}, the number of features of its "
@@ -154,4 +162,5 @@ def _check_training(owner: str, entries: Entries) -> None:
         check_training(owner, entries, model.n_features_in_, n_parameters)
     else:
         network = entries["network"]
-        check_training(owner, entries, network.space.n_inputs, len(network.parameters))
+        n_features = network.space.n_features
+        check_training(owner, entries, n_features, len(network.parameters))

@@ -39,7 +39,7 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
     "hidden_layer_sizes": ("used", "used", "used", "used"),
     "metric": ("used", "used", "used", "used"),
     "symmetrize": ("used", "meaningless", "meaningless", "meaningless"),
-    "n_components": ("used", "meaningless", "meaningless", "meaningless"),
+    "n_components": ("used", "used", "used", "used"),
     "dissimilarity_quantile": ("used", "used", "used", "used"),
     "dissimilarity_scale": ("used", "used", "used", "used"),
     "novelty_detector": ("used", "used", "used", "used"),
@@ -276,10 +276,7 @@ def check_parameters(estimator: NNEVCLUS) -> None:
     else:
         for size in np.atleast_1d(np.asarray(sizes, dtype=object)):
             check_integer("hidden_layer_sizes", size, at_least=1)
-    if isinstance(estimator.n_components, str):
-        check_choice("n_components", estimator.n_components, ("auto",))
-    else:
-        check_integer("n_components", estimator.n_components, at_least=1)
+    _check_components(estimator)
     check_scale_parameters(estimator)
     if isinstance(estimator.learning_rate_init, str):
         check_choice("learning_rate_init", estimator.learning_rate_init, ("auto",))
@@ -319,6 +316,35 @@ def check_parameters(estimator: NNEVCLUS) -> None:
         raise ValueError(
             "novelty_detector must be None, 'ocsvm' or an object with "
             f"decision_function, got {detector!r}"
+        )
+
+
+def projects(settings: Any) -> bool:
+    """Whether rows may be projected: with these metrics, distances can be kept."""
+    metric = settings.metric
+    is_known = isinstance(metric, str) and metric in ("euclidean", "cosine")
+    return is_known and settings.module is None
+
+
+def _check_components(estimator: NNEVCLUS) -> None:
+    """Check n_components, which precomputed input needs and others need not have."""
+    n_components = estimator.n_components
+    if isinstance(n_components, str):
+        check_choice("n_components", n_components, ("auto",))
+        return
+    if n_components is None:
+        if estimator._is_precomputed:
+            raise ValueError(
+                "n_components must be an integer or 'auto' with metric='precomputed', "
+                "of whose rows the inputs are made, got None"
+            )
+        return
+    check_integer("n_components", n_components, at_least=1)
+    if not (estimator._is_precomputed or projects(estimator)):
+        raise ValueError(
+            "n_components must be 'auto' or None with a module, and with metrics other "
+            "than 'euclidean', 'cosine' and 'precomputed', got "
+            f"{n_components} with metric={shown(estimator.metric)}"
         )
 
 

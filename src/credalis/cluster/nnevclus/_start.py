@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._checks import check_finite, check_numbers, check_spread, naming
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import HardClusters, hard_clusters
@@ -29,7 +30,7 @@ from credalis.cluster.nnevclus._network import (
     network_for,
 )
 from credalis.cluster.nnevclus._seeds import fixed_seeds, random_seeds
-from credalis.cluster.nnevclus._settings import Settings
+from credalis.cluster.nnevclus._settings import Settings, projects
 from credalis.cluster.nnevclus._training import Report, train_in_memory
 from credalis.dissimilarity import (
     MAX_STORED,
@@ -41,6 +42,7 @@ from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
     CredalNetwork,
     DeferredInputs,
+    Projection,
     SideInformation,
     Standardization,
     TrainingData,
@@ -168,6 +170,7 @@ def prepare(
     rng: np.random.RandomState,
     *,
     seeds: NDArray[np.intp] | None = None,
+    projection: Projection | None = None,
     object_shape: tuple[int, ...] | None = None,
     dissimilarities: Any = None,
     partial_labels: Any = None,
@@ -176,7 +179,8 @@ def prepare(
 ) -> NetworkProblem:
     """Check side information, find scales, fit transformer and novelty detector.
 
-    Seeds that are given take the place of ``init``.
+    Seeds that are given take the place of ``init``, and a projection that of the one
+    that would be fitted.
     """
     information = side_information(
         partial_labels,
@@ -195,7 +199,7 @@ def prepare(
             f"the clusters are, got {settings.init!r}"
         )
     attributes, geometry, embedding, transformer = _attributes_and_geometry(
-        settings, X, information, dissimilarities, rng
+        settings, X, information, dissimilarities, rng, projection
     )
     standardize = (Standardization.alike if object_shape else Standardization.of)(
         attributes
@@ -227,8 +231,10 @@ def prepare(
         information.has_labels or settings.has_fixed_order or seeds is not None
     )
     if seeds is None and not is_random:
+        if space.projection is not None and np.ndim(init) > 1:
+            init = _projected_centers(space.projection, init, settings.n_clusters)
         seeds = fixed_seeds(
-            settings.init, attributes, geometry, space.scale, settings.n_clusters, rng
+            init, attributes, geometry, space.scale, settings.n_clusters, rng
         )
     pairs = None
     if settings.pairs_per_sample is not None:
@@ -259,14 +265,25 @@ def _attributes_and_geometry(
     information: SideInformation,
     dissimilarities: Any,
     rng: np.random.RandomState,
+    projection: Projection | None,
 ) -> tuple[NDArray[np.float64], Geometry, DissimilarityPCA | None, Any]:
     """Inputs of the network, where dissimilarities come from, and what was fitted.
 
-    That is the embedding of a matrix, or the transformer of a metric.
+    That is the embedding of a matrix, the transformer of a metric, or the projection of
+    rows, of whose components the attributes are made.
     """
     embedding, transformer = None, None
     attributes = X
-    if isinstance(settings.metric, str) and settings.metric == "precomputed":
+    if projection is None:
+        projection = _projection(settings, X, rng)
+    if projection is not None:
+        check_spread("X", X)
+        places = projection.transform(X)
+        check_spread("X", places)
+        transformer, attributes = projection, projection.inputs(places)
+        metric = "sqeuclidean" if projection.normalizes else "euclidean"
+        geometry = Geometry(places, metric)
+    elif isinstance(settings.metric, str) and settings.metric == "precomputed":
         matrix = check_dissimilarities(X, symmetrize=settings.symmetrize)
         embedding = DissimilarityPCA(settings.n_components).fit(matrix)
         # Rows as they are given, since prediction has no columns to average with.
@@ -278,6 +295,40 @@ def _attributes_and_geometry(
             dissimilarities, len(X), symmetrize=settings.symmetrize
         )
     return attributes, geometry, embedding, transformer
+
+
+def _projection(
+    settings: Settings, X: NDArray[np.float64], rng: np.random.RandomState
+) -> Projection | None:
+    """What rows are projected by, if the metric and the number of columns allow it."""
+    if not projects(settings):
+        return None
+    if settings.previous is not None:
+        # The weights are those of its components.
+        return settings.previous.projection
+    return Projection.of(
+        X,
+        settings.n_components,
+        settings.n_clusters,
+        rng,
+        normalizes=settings.metric == "cosine",
+    )
+
+
+def _projected_centers(
+    projection: Projection, init: Any, n_clusters: int
+) -> NDArray[np.float64]:
+    """Attributes of centres that are given as rows."""
+    with naming("init"):
+        values = np.asarray(init)
+    centers = check_finite("init", check_numbers("init", values))
+    expected = n_clusters, projection.n_features_in_
+    if centers.shape != expected:
+        raise ValueError(
+            f"init must have shape (n_clusters, n_features) = {expected} or "
+            f"(n_clusters,), got {centers.shape}"
+        )
+    return projection.inputs(projection.transform(centers))
 
 
 def held_out_objects(
