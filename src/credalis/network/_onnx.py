@@ -138,9 +138,7 @@ def onnx_model(
     return model
 
 
-def _projected(
-    graph: OnnxGraph, projection: Projection, rows: str
-) -> tuple[str, str]:
+def _projected(graph: OnnxGraph, projection: Projection, rows: str) -> tuple[str, str]:
     """Places of rows, and those coordinates of them that are attributes."""
     if projection.normalizes:
         rows = _unit_rows(graph, rows)

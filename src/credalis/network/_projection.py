@@ -211,7 +211,7 @@ def above_noise(variances: Array, rest: float, n_samples: int, n_features: int) 
 
     Of n rows of d independent columns of variance σ², the largest variance of a
     component is about σ² (1 + √(d / n))² (Marchenko and Pastur). σ² is estimated from
-    what the components leave.
+    what the components above leave.
 
     Parameters
     ----------
@@ -222,8 +222,14 @@ def above_noise(variances: Array, rest: float, n_samples: int, n_features: int) 
     n_samples, n_features : int
         Shape of the data.
     """
-    n_left = n_features - len(variances)
-    if n_left == 0:
-        return len(variances)
-    edge = max(rest, 0.0) / n_left * (1 + np.sqrt(n_features / n_samples)) ** 2
-    return int((variances > edge).sum())
+    n_above = len(variances)
+    factor = (1 + np.sqrt(n_features / n_samples)) ** 2
+    # Those of noise count as noise, too, from which it may be seen to be stronger.
+    while n_above < n_features:
+        noise = max(rest, 0.0) + float(variances[n_above:].sum())
+        edge = factor * noise / (n_features - n_above)
+        n_larger = min(n_above, int((variances > edge).sum()))
+        if n_larger == n_above:
+            break
+        n_above = n_larger
+    return n_above
