@@ -18,7 +18,7 @@ from credalis.network._model import (
 )
 from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
 from credalis.network._onnx import onnx_model
-from credalis.network._projection import Projection
+from credalis.network._projection import MANY_FEATURES, Projection
 from credalis.network._training import (
     BlockTrainer,
     SideInformation,
@@ -30,6 +30,7 @@ from credalis.network._training import (
 
 __all__ = [
     "INITIAL_COEFFICIENTS",
+    "MANY_FEATURES",
     "BlockTrainer",
     "CredalNetwork",
     "DeferredInputs",

@@ -40,6 +40,7 @@ from credalis.dissimilarity import (
 )
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
+    MANY_FEATURES,
     CredalNetwork,
     DeferredInputs,
     Projection,
@@ -301,7 +302,12 @@ def _projection(
     settings: Settings, X: NDArray[np.float64], rng: np.random.RandomState
 ) -> Projection | None:
     """What rows are projected by, if the metric and the number of columns allow it."""
-    if not projects(settings):
+    is_cosine = isinstance(settings.metric, str) and settings.metric == "cosine"
+    is_auto = isinstance(settings.n_components, str)
+    takes_all = settings.n_components is None or (
+        is_auto and X.shape[1] <= MANY_FEATURES
+    )
+    if not projects(settings) or (takes_all and not is_cosine):
         return None
     if settings.previous is not None:
         # The weights are those of its components.
@@ -311,7 +317,7 @@ def _projection(
         settings.n_components,
         settings.n_clusters,
         rng,
-        normalizes=settings.metric == "cosine",
+        normalizes=is_cosine,
     )
 
 
