@@ -66,8 +66,8 @@ def neighbor_scores(
         lengths = _candidate_lengths(graph, reference, rows)
     else:
         raise ValueError(
-            "metric must be 'euclidean' or 'precomputed' for ∅ as novelty to be "
-            f"written as ONNX, got {shown(metric)}: fit with empty_set='stress', or "
+            "metric must be 'euclidean' or 'cosine' or 'precomputed' for ∅ as novelty "
+            f"to be written as ONNX, got {shown(metric)}: fit with empty_set='stress', or "
             "with novelty_detector='ocsvm', whose scores need no distances"
         )
     n_asked = reference.n_neighbors + 1

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import naming
-from credalis.sources._base import Array, Source
+from credalis.sources._base import Array, Source, buffer_rows
 
 # Consecutive rows that stay together when rows are mixed: long enough that a disk reads
 # them at once, and few enough that a buffer holds dozens of them.
@@ -77,7 +77,8 @@ class ArraySource(Source):
     def _mixed_parts(
         self, rng: np.random.RandomState, max_rows: int
     ) -> Iterator[Array]:
-        piece_rows = max(1, min(_PIECE_ROWS, max_rows // _LEAST_PIECES))
+        piece_rows = min(_PIECE_ROWS, buffer_rows(self.n_features) // _LEAST_PIECES)
+        piece_rows = max(1, min(piece_rows, max_rows))
         starts = np.arange(0, len(self.array), piece_rows)
         n_buffers = -(-len(starts) // max(1, max_rows // piece_rows))
         for chosen in np.array_split(rng.permutation(starts), n_buffers):

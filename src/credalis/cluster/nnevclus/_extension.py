@@ -88,7 +88,7 @@ def extended(
     result._check_parameters()
     known = FittedNetwork.of(model)
     with one_thread():
-        problem = _problem(known, result, X, new_clusters, rng)
+        problem = _problem(known, result, X, rng, new_clusters)
         solution = _trained(known, model, result, problem, labels, rng)
         if result._has_two_steps:
             solution = _second_step(problem, solution, rng)
@@ -202,8 +202,8 @@ def _problem(
     known: FittedNetwork,
     result: NNEVCLUS,
     X: Array,
-    new_clusters: Sequence[Array],
     rng: np.random.RandomState,
+    new_clusters: Sequence[Array] = (),
 ) -> NetworkProblem:
     """Scaling, δ0 and novelty detector for old and new objects together."""
     projection = known.space.projection
