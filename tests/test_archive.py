@@ -466,6 +466,13 @@ class TestSignature:
             load(saved, key=key)
 
 
+def test_a_file_without_an_object_of_ours_is_refused(tmp_path):
+    path = tmp_path / "number.credalis"
+    _archive.save(0.5, path)
+    with pytest.raises(ValueError, match=r"number.credalis must hold .* a float"):
+        load(path)
+
+
 def test_equal_objects_are_equal_files(tmp_path):
     for name in ("first", "second"):
         PARTITION.save(tmp_path / name)

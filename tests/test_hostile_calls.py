@@ -16,6 +16,7 @@ from credalis import (
     BCM,
     BPEC,
     ECM,
+    EGMM,
     EVCLUS,
     MECM,
     NNEVCLUS,
@@ -50,6 +51,16 @@ pytestmark = [
 rng = np.random.default_rng(0)
 ROWS = np.concatenate([rng.normal(m, 1, size=(10, 2)) for m in (0, 8)])
 MATRIX = np.sqrt(((ROWS[:, None] - ROWS) ** 2).sum(axis=-1))
+SIX = np.array(
+    [
+        [8.941332756404732, -2.4853230827143986, -1.1548845055030652, -9.38173288],
+        [10.718564853064263, -1.1978190058826121, -3.4562732794985402, -8.63478290],
+        [10.738153758759282, -3.170009495544706, -3.781111475048644, -5.94391621],
+        [1.0748541233108728, -2.951557803427602, -2.4593619992603863, -1.32090852],
+        [3.196001150536735, -0.9415501326270616, 0.28605683013120026, -1.13808199],
+        [-5.304519565434273, -6.305591981168087, 6.637810140783329, -1.57308061],
+    ]
+)
 PARTITION = CredalPartition.from_labels(np.repeat([0, 1], 10))
 SETS = FocalSets.full(2)
 MASSES = np.array([[0.1, 0.2, 0.3, 0.4]])
@@ -163,6 +174,7 @@ def test_other_things_are_no_focal_sets(call, wrong):
         (lambda: expand([[0, 1]], None, ROWS, metric=np.eye(2)), "metric must be a"),
         (lambda: expand([[0, 1]], None, ROWS, metric=len), "metric is not valid"),
         (lambda: delta_bel(ROWS, metric=len), "metric is not valid"),
+        (lambda: delta_bel(ROWS * 1e153), "X must have distances that can be squared"),
         (lambda: make_bananas(radius=1e300), r"radius must be .*<= 1e\+50"),
         (lambda: make_four_class(shuffle="no"), "shuffle must be a bool"),
         (lambda: make_four_class(random_state=[]), "random_state must be"),
@@ -237,8 +249,17 @@ def test_refused_by_name(call, message):
         ),
         (NNEVCLUS(2, metric=lambda a, b: -1.0), ROWS, "distances by metric .* -1.0"),
         (EVCLUS(2, constraint_neighbors=99), ROWS, "constraint_neighbors must be"),
+        (EVCLUS(2), np.r_[np.arange(10) * 1e-165, 1.0][:, None], "δ0 of X must be"),
         (EVCLUS(1), np.ones((5, 2)), "X must hold objects that differ"),
+        (
+            EVCLUS(1, solver="gradient", dissimilarity_scale=1.0),
+            np.ones((5, 2)),
+            "X must hold objects that differ",
+        ),
         (EkNNclus(exponent=5.0), ROWS * 1e-100, "exponent must be such that"),
+        (EkNNclus(exponent=40.0), ROWS * 1e-8, "exponent must be such that"),
+        (EGMM(2, reg_covar=1e308), ROWS, "reg_covar must be smaller"),
+        (EGMM(3, reg_covar=0.0, max_iter=2), SIX, "reg_covar must be larger"),
         (
             RECM(1, metric=PCA(1)),
             np.full((9, 3), 1e200),

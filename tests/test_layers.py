@@ -41,6 +41,7 @@ LAYERS = [
     {"metrics", "plots", "datasets"},
     {"cluster"},
     {"_predictions", "tabular"},
+    {"_explain"},
     {"_compare", "distributed", "io", "model_selection", "report", "streaming"},
     {"reproduce"},
     {"cli"},

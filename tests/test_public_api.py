@@ -34,6 +34,7 @@ PUBLIC = {
     "compare",
     "constraints",
     "datasets",
+    "explain",
     "load",
     "metric_learning",
     "metrics",

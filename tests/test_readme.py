@@ -41,6 +41,7 @@ def test_code_of_the_readme_runs(run, tmp_path):
 def test_code_of_the_guide_runs(run):
     printed = run(ROOT / "docs" / "guide.md")
     assert "EVCLUS" in printed
+    assert "object 77: " in printed
     assert "\n4 4 clusters by " in printed  # the number that is chosen, and why
 
 

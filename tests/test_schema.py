@@ -60,6 +60,7 @@ pytestmark = [
         (Number(above=0), float("nan"), r"a finite number > 0, got nan"),
         (Number(above=0), 0, r"> 0, got 0"),
         (Number(), "1", r"a finite number, got '1'"),
+        (Number(above=0), 10**30, r"a number of 64 bits, got 1e\+30"),
         (Number(or_infinite=True), float("nan"), "got nan"),
         (Integer(at_least=1), 1.0, "an integer >= 1, got 1.0"),
         (Integer(size="n"), 4, r"must be n = 3, got 4"),

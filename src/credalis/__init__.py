@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from credalis._compare import compare as compare
     from credalis._control import FitControl as FitControl
     from credalis._control import FitEvent as FitEvent
+    from credalis._explain import explain as explain
     from credalis.belief import FocalSets as FocalSets
     from credalis.cluster import *  # noqa: F403
     from credalis.io import load as load
@@ -44,6 +45,7 @@ _MODULE_OF = {
     "FitEvent": "credalis._control",
     "FocalSets": "credalis.belief",
     "compare": "credalis._compare",
+    "explain": "credalis._explain",
     "load": "credalis.io",
     "report": "credalis.report",
 }

@@ -4,9 +4,11 @@ import contextlib
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from types import FrameType
 
 import joblib
+import numpy as np
 import sklearn
 
 from credalis.exceptions import ExperimentalWarning
@@ -31,6 +33,14 @@ def warn_user(message: str, category: type[Warning]) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(_PASSED):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level + 1)
+
+
+@contextlib.contextmanager
+def unheard() -> Iterator[None]:
+    """Clusterers that are not ours, and what they complain of, numbers included."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def warn_experimental(method: str, what: str) -> None:

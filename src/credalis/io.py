@@ -1,6 +1,6 @@
 """Reading what was saved, and tables in files."""
 
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any
 
 # Imported so that every class that can be in a file is known.
@@ -41,4 +41,10 @@ def load(path: str | PathLike[str], *, key: bytes | str | None = None) -> Any:
     # Known only from here on, so that it is not loaded with the library.
     import credalis.streaming  # noqa: F401
 
-    return _archive.load(path, key=key)
+    value = _archive.load(path, key=key)
+    if not hasattr(value, "save"):
+        raise ValueError(
+            f"{fspath(path)} must hold an estimator, a partition or a monitor, "
+            f"it holds a {type(value).__name__}"
+        )
+    return value

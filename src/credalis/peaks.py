@@ -20,6 +20,7 @@ from credalis._checks import (
     check_integer,
     check_lengths,
     check_number,
+    check_spread,
     naming,
     try_metric,
 )
@@ -250,6 +251,8 @@ def delta_bel(
             objects = check_array(
                 X, dtype=np.float64, ensure_min_samples=2, input_name="X"
             )
+        if isinstance(metric, str) and metric in EUCLIDEAN:
+            check_spread("X", objects)
         if not isinstance(metric, Gower):
             try_metric(metric, objects)
     if isinstance(metric, str) and metric == "gower":

@@ -11,6 +11,7 @@ import pytest
 
 from cli_data import GOOD, flowers
 from credalis import ECM, CredalPartition
+from credalis.io import load
 from credalis.tables import open_table
 
 pytest.importorskip("click")
@@ -270,3 +271,65 @@ def test_labels_by_name_come_back_by_name(run, csv, tmp_path):
     assert "m {small}" in second
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "Cluster 0: small" in page
+
+
+def test_explain_adds_a_sentence_about_each_row(run, model):
+    new = b"id,height,width\na,10,2\nb,900,-80\n"
+    result = run("predict", model, "-", "--explain", "--fields", "set", "-q", stdin=new)
+    header, *lines = result.out.splitlines()
+    assert header == '"id","set","why"'
+    assert lines[0].startswith('"a",')
+    assert "clearly in" in lines[0]
+    assert "speak" in lines[0]
+    assert "fits no cluster" in lines[1]
+    assert "height 900" in lines[1]
+
+
+def test_the_model_remembers_what_is_typical(run, model, csv, tmp_path):
+    """One row alone is told the same as among others."""
+    options = ("--explain", "--fields", "label", "-q")
+    together = run("predict", model, csv, *options).out.splitlines()
+    lines = (tmp_path / csv).read_text().splitlines()
+    alone = "\n".join([lines[0], lines[7]]).encode()
+    assert run("predict", model, "-", *options, stdin=alone).out.splitlines() == [
+        together[0],
+        together[7],
+    ]
+
+
+def test_a_model_without_typical_cells_learns_them_from_the_table(run, csv, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[30:] += 6
+    ECM(2, random_state=0).fit(X).save(tmp_path / "e.credalis")
+    np.save(tmp_path / "rows.npy", X)
+    result = run("predict", "e.credalis", "rows.npy", "--explain")
+    assert "the first rows of the table do, for --explain" in result.err
+    assert result.out.count("clearly in") > 40
+
+
+def test_rows_that_are_left_out_have_no_reason(run, model):
+    new = b"id,height,width\na,10,2\nb,,\n"
+    options = ("--explain", "--fields", "label", "--missing", "drop", "-q")
+    lines = run("predict", model, "-", *options, stdin=new).out.splitlines()
+    assert lines[2] == '"b",,'
+
+
+def test_explain_needs_a_table_to_write_and_columns(run, model, csv, tmp_path):
+    result = run("predict", model, csv, "--json", "--explain")
+    assert result.code == 2
+    assert "--explain adds a column to the memberships" in result.error
+    points = np.random.default_rng(0).normal(size=(20, 1))
+    np.save(tmp_path / "d.npy", np.abs(points - points.T))
+    options = ("--precomputed", "-m", "EVCLUS", "--model", "d.credalis", "-q")
+    assert run("cluster", "d.npy", "-c", "2", *options).code == 0
+    result = run("predict", "d.credalis", "d.npy", "--explain")
+    assert "--explain needs columns that describe the rows" in result.error
+
+
+def test_typical_cells_of_a_file_are_checked(run, model, csv, tmp_path):
+    saved = load(model)
+    for wrong in ({}, {"clusters": [0], "shares": [1], "features": [[1]]}, 3):
+        saved.facts["typical"] = wrong
+        saved.save("wrong.credalis")
+        result = run("predict", "wrong.credalis", csv, "--explain")
+        assert "the typical cells of a model must be" in result.error

@@ -35,6 +35,7 @@ _API: Kinds = {
     choices.quantiles: 0.3,
     choices.searches: 0.5,
     choices.comparisons: 0.3,
+    choices.explanations: 1,
     choices.suggestions: 0.3,
     choices.monitors: 2,
     choices.generators: 1,

@@ -49,6 +49,9 @@ class Number:
         check_number(
             name, value, above=self.above, at_least=self.at_least, at_most=self.at_most
         )
+        # NumPy computes with integers of Python as far as they have 64 bits.
+        if isinstance(value, int) and abs(value) >= 2**63:
+            raise ValueError(f"{name} must be a number of 64 bits, got {value:.3g}")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from credalis._explain._batches import with_typical_cells
 from credalis._files import naming_errors
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._coverage import (
@@ -138,7 +139,12 @@ def run(context: click.Context, data: str, **options: Any) -> None:
         if options["model"]:
             # What was guessed about the file may quote a line of it.
             about = {**facts, "decisions": table.columns.decisions}
-            model = TabularModel(table.prepared.preparation, estimator, about)
+            preparation = table.prepared.preparation
+            if not table_options.precomputed:
+                about = with_typical_cells(
+                    about, preparation, table.X, partition, clear_level
+                )
+            model = TabularModel(preparation, estimator, about)
             with naming_errors(options["model"]):
                 model.save(options["model"])
         if options["report"]:

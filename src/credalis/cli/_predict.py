@@ -4,9 +4,11 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+import click
 import numpy as np
 import pyarrow as pa
 
+from credalis._explain._batches import RowExplainer
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._coverage import (
     Coverage,
@@ -42,6 +44,12 @@ def run(model: str, data: str, **options: Any) -> None:
         has_table_on_stdout=output == "-",
     )
     fields = checked_fields(options["fields"])
+    if options["explain"] and output is None:
+        raise click.UsageError(
+            "--explain adds a column to the memberships: say where to write them with "
+            "-o",
+            click.get_current_context(),
+        )
     if output:
         output_format(output)
     for source in (data, model):
@@ -66,6 +74,8 @@ def run(model: str, data: str, **options: Any) -> None:
         scoring = _Scoring(
             scorer, table, id_column, table_options.missing, level, coverage, console
         )
+        if options["explain"]:
+            scoring.explain()
         scoring.write(output, fields, options["csv_safe"])
     stop_if_asked()
     text = scoring.tally.text()
@@ -125,6 +135,22 @@ class _Scoring:
         self._coverage = coverage
         self._console = console
         self._names: list[str] | None = model.facts.get("cluster_names")
+        self._explainer: RowExplainer | None = None
+
+    def explain(self) -> None:
+        """Add a column of reasons."""
+        metric = getattr(self._model.estimator, "metric", None)
+        if isinstance(metric, str) and metric == "precomputed":
+            raise ValueError(
+                "--explain needs columns that describe the rows, but the model was "
+                "fitted to dissimilarities"
+            )
+        self._explainer = RowExplainer(self._model, self.tally.clear_level)
+        if not self._explainer.remembers:
+            self._console.note(
+                "the model does not say what is typical of its clusters: the first "
+                "rows of the table do, for --explain"
+            )
 
     def write(
         self, output: str | None, fields: list[str], csv_safe: bool | None
@@ -146,6 +172,7 @@ class _Scoring:
             key,
             fields,
             has_coverage=self._coverage is not None,
+            has_reasons=self._explainer is not None,
             cluster_names=self._names,
         )
         if output is None:
@@ -170,6 +197,9 @@ class _Scoring:
             rows = pa.array(np.arange(start, start + batch.num_rows))
             keys = batch.column(self._id_column) if others else rows
             sets = None if self._coverage is None else self._coverage.sets(partition)
+            reasons = None
+            if self._explainer is not None:
+                reasons = self._explainer.sentences(batch, features, partition)
             yield membership_batch(
                 schema,
                 partition,
@@ -178,6 +208,7 @@ class _Scoring:
                 self.tally.clear_level,
                 sets,
                 self._names,
+                reasons,
             )
             if sets is not None:
                 self.tally.set_sizes += set_sizes(sets)

@@ -15,8 +15,9 @@ from credalis.partition._presentation import set_names
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# The column of sets with a level; it is there if they were asked for.
-_COVERAGE = "coverage"
+# The columns of sets with a level and of reasons; they are there if they were asked
+# for.
+_COVERAGE, _WHY = "coverage", "why"
 
 
 def membership_schema(
@@ -25,11 +26,12 @@ def membership_schema(
     fields: Sequence[str] = FIELDS,
     *,
     has_coverage: bool = False,
+    has_reasons: bool = False,
     cluster_names: Sequence[str] | None = None,
 ) -> "pa.Schema":
     """Names and types of the columns: the key of the row, then the fields.
 
-    With ``has_coverage`` the column "coverage" is the last one.
+    With ``has_coverage`` and ``has_reasons`` the columns "coverage" and "why" follow.
 
     The names are those of ``CredalPartition.to_pandas``: "pl {0}" is the plausibility
     of cluster 0, "m {0,1}" the mass of the set of clusters 0 and 1. With
@@ -58,6 +60,8 @@ def membership_schema(
             columns += [pa.field(column, pa.float64()) for column in many[name]]
     if has_coverage:
         columns.append(pa.field(_COVERAGE, pa.string()))
+    if has_reasons:
+        columns.append(pa.field(_WHY, pa.string()))
     names = [column.name for column in columns]
     if key.name in names[1:]:
         raise ValueError(
@@ -75,6 +79,7 @@ def membership_batch(
     clear_level: float = CLEAR_LEVEL,
     coverage_sets: NDArray[np.bool_] | None = None,
     cluster_names: Sequence[str] | None = None,
+    reasons: Sequence[str] | None = None,
 ) -> "pa.RecordBatch":
     """One row for each key; rows that are not in the partition are empty.
 
@@ -94,12 +99,16 @@ def membership_batch(
         Sets with a level, for a schema that has them.
     cluster_names : sequence of str, default=None
         The names that the schema was made with.
+    reasons : sequence of n_kept str, default=None
+        Why rows are where they are, for a schema that has them.
     """
     import pyarrow as pa
 
     values = _values(schema, partition, clear_level, cluster_names)
     if coverage_sets is not None:
         values[_COVERAGE] = _sets(coverage_sets, cluster_names)
+    if reasons is not None:
+        values[_WHY] = np.array(reasons, dtype=object)
     n_rows = len(is_kept)
     arrays = [keys]
     for field in list(schema)[1:]:

@@ -169,6 +169,41 @@ def comparisons(rng: Rng) -> Call:
     )
 
 
+def explanations(rng: Rng) -> Call:
+    """Why objects are where they are, under a model or a mere partition."""
+    made: Any = partition(rng)
+    X = data.numbers(rng)
+    if rng.random() < 0.3:
+        made = models.saved_object("table")
+        X = {"a": X[:, 0], "b": X[:, -1], "colour": rng.choice(["red", "no"], len(X))}
+    elif rng.random() < 0.7:
+        name = str(pick(rng, models.ESTIMATORS))
+        made, X = models.estimator(name), models.training_data(name)
+        X = data.new_rows(rng, X) if rng.random() < 0.5 else X
+    elif rng.random() < 0.7:
+        made = made[rng.integers(len(made), size=len(X))]
+    model = mostly(rng, (made,), HOSTILE, 0.1)
+    shown = X if isinstance(X, dict) else data.dressed(rng, X, 0.2)
+    given = {
+        "rows": mostly(rng, (None, [0], 0, [], [1, 0]), (*HOSTILE, [-1], [10**9]), 0.2),
+        "n_features": mostly(rng, (1, 3), FEW_OR_NONSENSE, 0.1),
+        "n_typical": mostly(rng, (0, 3), FEW_OR_NONSENSE, 0.1),
+        "clear_level": mostly(rng, (0.7, 1.0), HOSTILE, 0.1),
+        "cluster_names": mostly(rng, (None,), (*HOSTILE, ["a"]), 0.1),
+    }
+
+    def run() -> None:
+        found = credalis.explain(model, shown, **given)
+        tree = found.tree
+        ensure(0 <= tree.fidelity <= 1, f"a fidelity of {tree.fidelity}")
+        for each in found:
+            ensure_finite([reason.weight for reason in each.reasons])
+            ensure(len(each.clusters) > 0, "no cluster competes")
+        str(found)
+
+    return Call("explain", run, names_of(credalis.explain))
+
+
 def suggestions(rng: Rng) -> Call:
     """Whether there are clusters at all."""
     X = data.dressed(rng, data.numbers(rng)[:20])

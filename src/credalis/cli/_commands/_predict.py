@@ -26,6 +26,7 @@ from credalis.cli._shared._options import (
     short_help="Score new rows with a saved model.",
     epilog=examples(
         "credalis predict sales.credalis new.csv -o scored.csv",
+        "credalis predict sales.credalis new.csv --fields label,set --explain",
         "zcat new.csv.gz | credalis predict sales.credalis - | head",
     ),
 )
@@ -49,6 +50,12 @@ from credalis.cli._shared._options import (
 @clear_level_option(f"as in the fit, else {CLEAR_LEVEL:g}")
 @coverage_option(
     "The model must have been fitted with --coverage.  [default: as in the fit]"
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help='Add a last column "why": a sentence about each row that says which clusters '
+    "compete for it and which cells speak for each.",
 )
 @file_options
 @json_option

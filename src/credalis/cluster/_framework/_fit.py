@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from credalis._checks import real_numbers
 from credalis._control import fitting, keeping, past_stopping, stoppable
 from credalis._coverage import CoverageCalibration
 from credalis._threads import one_thread
@@ -149,7 +150,7 @@ def fit(
     **given
         What else is known about the objects: labels, pairs, dissimilarities.
     """
-    with fitting(type(estimator).__name__):
+    with fitting(type(estimator).__name__), real_numbers():
         _fit(estimator, X, checkpoint, given)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from credalis._checks import real_numbers
 from credalis._control import keeping, listeners, poll, stoppable
 from credalis._parallel import Missing, answers_so_far
 from credalis._progress import Progress, Report
@@ -243,7 +244,8 @@ def _run(
 ) -> Solution:
     """One start, possibly in another thread, process or machine."""
     poll()
-    with one_thread(), keeping():
+    # In another thread or process, what NumPy does about infinity is its default.
+    with one_thread(), keeping(), real_numbers():
         solution = estimator._solve(
             data,
             focal_sets,

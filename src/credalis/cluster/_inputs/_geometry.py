@@ -49,6 +49,9 @@ EARLIER_DEFAULTS = {"dissimilarity_quantile": "paper", "empty_set": "stress"}
 # Objects whose distances give the quantile δ0.
 _MAX_SAMPLE = 2000
 
+# Logarithms of the rate γ of δ* are looked for up to here: exp(±700) are numbers.
+_STEEPEST = 700.0
+
 # The heuristic of the paper's experiments: δ0 is the 0.9 quantile up to four clusters.
 # Above, few pairs are in one cluster, and the quantile follows their share.
 _MAX_FEW_CLUSTERS = 4
@@ -162,15 +165,15 @@ class Geometry:
             squares *= squares
         given = share, squares, np.empty_like(squares)
         low, high = -10.0, 10.0
-        while _excess(low, *given) > 0:
+        while low > -_STEEPEST and _excess(low, *given) > 0:
             low -= 10.0
-        while _excess(high, *given) < 0:
+        while high < _STEEPEST and _excess(high, *given) < 0:
             high += 10.0
-        # Arrays inside a function that is given would outlive the search.
-        rate = float(np.exp(brentq(_excess, low, high, given, xtol=1e-9)))
-        if rate == 0:
+        if _STEEPEST in (-low, high):
             # Lengths of so many orders of magnitude have no common scale.
             return np.inf
+        # Arrays inside a function that is given would outlive the search.
+        rate = float(np.exp(brentq(_excess, low, high, given, xtol=1e-9)))
         return float(np.sqrt(decay_rate(1.0) / rate)) * length
 
     def check_some(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 
 from credalis._checks import check_choice, shown
 from credalis._control import poll
+from credalis._warnings import unheard
 from credalis.cluster.consensus._committee import (
     Frame,
     Member,
@@ -91,9 +91,8 @@ def convene(
         poll()
         name = free_name(each, [*(one.name for one in found), *failures])
         try:
-            with warnings.catch_warnings():
-                # What a member has to complain of shows in how it agrees.
-                warnings.simplefilter("ignore")
+            # What a member has to complain of shows in how it agrees.
+            with unheard():
                 found.append(
                     _asked(each, name, rows, inside, ridge, n_clusters, int(seed))
                 )
@@ -132,8 +131,7 @@ def _gate(
     if not starts:
         return Gate()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with unheard():
             gate = adequacy(inside[chosen], starts, n_clusters, rng, ridge=ridge)
             if len(chosen) < len(inside):
                 gate = refined(gate, inside, ridge)
@@ -148,8 +146,7 @@ def _gate(
 def starting_memberships(inside: Array, n_clusters: int, seed: int) -> list[Array]:
     """Memberships of k-means clusters that the mixtures start from."""
     rng = np.random.RandomState(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with unheard():
         return [
             one_hot(
                 KMeans(n_clusters, n_init=1, random_state=rng).fit_predict(inside),

@@ -44,6 +44,8 @@ def solve_by_gradient(
     values = problem.geometry.distances(problem.order)
     # In units of the largest, which conflicts are to reach.
     unit = float(values.max())
+    if unit == 0:
+        raise ValueError("X must hold objects that differ, all dissimilarities are 0")
     stress = AffineStress(values / unit, focal_sets)
     terms: list[Objective] = []
     if len(problem.must_link) + len(problem.cannot_link):

@@ -410,13 +410,20 @@ default="auto"
                 # Of a logarithm, a relative change means nothing.
                 has_settled=lambda one, two: abs(one.loss - two.loss) <= self.tol,
             )
+            last = trace.state
+            with np.errstate(over="ignore", invalid="ignore"):
+                mixture = problem.units.given_to(last.mixture)
+            if not np.isfinite(mixture.covariances).all():
+                raise ValueError(
+                    "reg_covar must be smaller for these data, covariances are no "
+                    f"numbers, got {self.reg_covar}"
+                )
+            mixture.whitenings()  # as predictions will ask for
         except np.linalg.LinAlgError as error:
             raise ValueError(
                 "reg_covar must be larger for these data, a covariance is singular, "
                 f"got {self.reg_covar}"
             ) from error
-        last = trace.state
-        mixture = problem.units.given_to(last.mixture)
         per_set: dict[str, Array] = {"weights_": mixture.weights}
         other: dict[str, Any] = {}
         where = other if self.covariance_type == "tied" else per_set

@@ -42,18 +42,17 @@ def neighbor_scale(lengths: Array, quantile: float, exponent: float) -> float:
         )
     with np.errstate(over="ignore", divide="ignore"):
         powers = lengths.ravel() ** exponent
-        is_number = np.isfinite(powers.max()) and np.isfinite(1 / powers.max())
-    different = powers[powers > 0]
-    if not is_number or len(different) == 0:
-        raise ValueError(
-            f"exponent must be such that distances to its power are numbers, got "
-            f"{exponent} and distances up to {lengths.max():.3g}: lower it, or scale X"
-        )
-    scale = float(np.quantile(powers, quantile))
-    if scale == 0:
-        # So many copies that the quantile is 0: take it among different objects.
-        scale = float(np.quantile(different, quantile))
-    return 1.0 / scale
+        different = powers[powers > 0]
+        if np.isfinite(powers.max()) and len(different):
+            # With so many copies that the quantile is 0, it is that of the others.
+            scale = np.quantile(powers, quantile) or np.quantile(different, quantile)
+            gamma = float(1 / scale)
+            if np.isfinite(gamma):
+                return gamma
+    raise ValueError(
+        f"exponent must be such that distances to its power are numbers, got "
+        f"{exponent} and distances up to {lengths.max():.3g}: lower it, or scale X"
+    )
 
 
 def evidence_weights(lengths: Array, gamma: float, exponent: float) -> Array:
