@@ -67,8 +67,8 @@ def neighbor_scores(
     else:
         raise ValueError(
             "metric must be 'euclidean' or 'cosine' or 'precomputed' for ∅ as novelty "
-            f"to be written as ONNX, got {shown(metric)}: fit with empty_set='stress', or "
-            "with novelty_detector='ocsvm', whose scores need no distances"
+            f"to be written as ONNX, got {shown(metric)}: fit with empty_set='stress', "
+            "or with novelty_detector='ocsvm', whose scores need no distances"
         )
     n_asked = reference.n_neighbors + 1
     lengths = _smallest(graph, lengths, n_asked)[0]

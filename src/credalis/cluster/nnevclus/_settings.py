@@ -94,6 +94,14 @@ _LEARNING_RATES = {
     "partitions": {"adam": 0.003, "rmsprop": 0.001},
 }
 
+# With so many clusters of equal size, 0.97 of the pairs are apart: dissimilarities have
+# hardly any contrast left to find the clusters by. Networks begin with the clusters
+# then, learn in fewer updates what the masses are, and have hidden units for corrections
+# alone, of which there need not be more with more clusters.
+MANY_CLUSTERS = 33
+_MANY_CLUSTERS_SHARE = 0.125
+_ENOUGH_SETS = 100
+
 # Iterations of a full-batch solver; updates and epochs of a mini-batch one.
 _MAX_ITERATIONS = 1000
 _N_UPDATES = {"adam": 4000, "rmsprop": 40_000}
@@ -176,6 +184,8 @@ class Settings:
             max_iter = _MAX_ITERATIONS
             if not is_full:
                 portion = _SEEDED_SHARE if is_auto else 1.0
+                if is_auto and parameters["n_clusters"] >= MANY_CLUSTERS:
+                    portion = _MANY_CLUSTERS_SHARE
                 epochs = round(portion * _N_UPDATES[solver] * batch_size / n_samples)
                 max_iter = min(max(_MIN_EPOCHS, epochs), _MAX_ITERATIONS)
         rate = parameters["learning_rate_init"]
@@ -191,7 +201,8 @@ class Settings:
         if isinstance(n_init, str):
             is_new = previous is None and parameters["module"] is None
             if is_auto and is_new and not is_full:
-                n_tries = _N_TRIES
+                is_given = parameters["n_clusters"] >= MANY_CLUSTERS
+                n_tries = 1 if is_given else _N_TRIES
             has_starts = is_full and previous is None
             few, many = _N_INIT_SEEDED, N_INIT_RANDOM
             n_init = (few if is_auto else many) if has_starts else 1
@@ -224,7 +235,10 @@ class Settings:
     def hidden_sizes(self, focal_sets: FocalSets) -> tuple[int, ...]:
         """Units of each hidden layer of a network with these outputs."""
         if isinstance(self.hidden_layer_sizes, str):
-            return (round(1.5 * len(focal_sets)),)
+            n_sets = len(focal_sets)
+            if self.n_clusters >= MANY_CLUSTERS:
+                n_sets = min(n_sets, _ENOUGH_SETS)
+            return (round(1.5 * n_sets),)
         return tuple(int(size) for size in np.atleast_1d(self.hidden_layer_sizes))
 
     def short(self) -> Settings:

@@ -22,6 +22,7 @@ from credalis.cluster._inputs._geometry import (
     takes_contrast,
 )
 from credalis.cluster._inputs._side_information import side_information
+from credalis.cluster.nnevclus._linear import can_be_linear, linear_start
 from credalis.cluster.nnevclus._network import (
     OTHER_SHAPE,
     FittedNetwork,
@@ -30,7 +31,7 @@ from credalis.cluster.nnevclus._network import (
     network_for,
 )
 from credalis.cluster.nnevclus._seeds import fixed_seeds, random_seeds
-from credalis.cluster.nnevclus._settings import Settings, projects
+from credalis.cluster.nnevclus._settings import MANY_CLUSTERS, Settings, projects
 from credalis.cluster.nnevclus._training import Report, train_in_memory
 from credalis.dissimilarity import (
     MAX_STORED,
@@ -556,6 +557,19 @@ def _fit_to_anchors(
     if not is_plain or not all(subset in focal_sets for subset in singletons):
         shown = replace(anchors, label_weight=problem.settings.label_weight)
         return train_on_labels(network, start, problem, focal_sets, shown, rng)
+    if focal_sets.n_clusters >= MANY_CLUSTERS and can_be_linear(network):
+        known = problem.clusters
+        assert known is not None
+        if len(np.unique(known.labels)) == focal_sets.n_clusters:
+            parameters = linear_start(
+                network,
+                start,
+                problem.attributes[known.objects],
+                known.labels,
+                problem.space.standardize,
+                focal_sets,
+            )
+            return GradientTrace(parameters, np.empty(0), True)
     columns = np.array([focal_sets.index(subset) for subset in singletons])
     wanted = columns[anchors.labels], np.arange(len(anchors.labels))
     inputs = with_constant(
