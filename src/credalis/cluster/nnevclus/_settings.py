@@ -94,10 +94,10 @@ _LEARNING_RATES = {
     "partitions": {"adam": 0.003, "rmsprop": 0.001},
 }
 
-# With so many clusters of equal size, 0.97 of the pairs are apart: dissimilarities have
-# hardly any contrast left to find the clusters by. Networks begin with the clusters
-# then, learn in fewer updates what the masses are, and have hidden units for corrections
-# alone, of which there need not be more with more clusters.
+# With so many clusters of equal size, 0.97 of the pairs are apart, and dissimilarities
+# have hardly any contrast left to find clusters by. Networks begin with the clusters
+# then and keep to them, learn in fewer updates what the masses are, and have hidden
+# units for corrections alone, of which more clusters need no more.
 MANY_CLUSTERS = 33
 _MANY_CLUSTERS_SHARE = 0.125
 _ENOUGH_SETS = 100

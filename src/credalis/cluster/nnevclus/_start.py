@@ -56,7 +56,7 @@ from credalis.network import (
 from credalis.optimize import GradientTrace, minimize_lbfgs
 
 # How much the inner objects of the clusters that a training starts from count in it.
-_ANCHOR_WEIGHT = 0.1
+_ANCHOR_WEIGHT, _ANCHOR_WEIGHT_OF_MANY = 0.1, 0.5
 
 # Of the training that puts these objects into their clusters.
 _START_ITERATIONS = 100
@@ -122,11 +122,12 @@ class NetworkProblem:
         if self.clusters is None:
             return self.information
         objects, labels = self.clusters.inner()
+        has_contrast = self.settings.n_clusters < MANY_CLUSTERS
         return replace(
             self.information,
             objects=objects,
             labels=labels,
-            label_weight=_ANCHOR_WEIGHT,
+            label_weight=_ANCHOR_WEIGHT if has_contrast else _ANCHOR_WEIGHT_OF_MANY,
         )
 
     @property
