@@ -1,8 +1,8 @@
 """Time, memory and agreement with the truth, from 10³ to 10⁶ rows.
 
 ``python -m benchmarks sizes`` fits all methods to rows of known clusters, each cell in
-a process of its own. A cell that takes more than ten minutes of the processor or 8 GB is
-shown as – and not compared. The whole takes hours; it can be interrupted and goes on
+a process of its own. A cell that takes more than ten minutes of the processor or 8 GB
+is shown as – and not compared. The whole takes hours; it can be interrupted and goes on
 where it was, and ``--rows``, ``--shapes`` and ``--methods`` restrict it.
 CREDALIS_SCRATCH names the directory for the rows.
 """

@@ -28,6 +28,7 @@ from sklearn.cluster import KMeans
 
 from credalis._progress import Progress
 from credalis._threads import one_thread
+from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, fingerprints, solve
 from credalis.cluster._framework._solution import empty_clusters_last, reported
@@ -35,7 +36,11 @@ from credalis.cluster._inputs._clusters import without_isolated
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import Settings
-from credalis.cluster.nnevclus._start import NetworkSolution, held_out_objects
+from credalis.cluster.nnevclus._start import (
+    ANCHOR_WEIGHT_OF_MANY,
+    NetworkSolution,
+    held_out_objects,
+)
 from credalis.cluster.nnevclus._training import (
     Chunk,
     Feed,
@@ -70,6 +75,11 @@ _N_SEEDS = 20
 # that of one machine and leave workers waiting for each other more often.
 _N_ROUNDS = 5
 
+# Rows of the sample that keep many clusters apart in the passes, and the share of the
+# mass on sets of clusters that a cluster must have of them.
+_MAX_ANCHORS = 2000
+_CLEAR = 2 / 3
+
 # Passes without a better network after which a validated training ends.
 _PATIENCE = 3
 
@@ -84,10 +94,13 @@ class Known:
         The rows.
     information : SideInformation
         Labels and pairs, by the places of the rows.
+    data : TrainingData or None
+        The same as a network sees it, if that is known already.
     """
 
     rows: Array
     information: SideInformation
+    data: TrainingData | None = None
 
     @classmethod
     def of(cls, sample: Array, information: SideInformation) -> Known | None:
@@ -97,6 +110,11 @@ class Known:
         if len(objects) == 0:
             return None
         return cls(sample[objects], information.restricted(objects, len(sample)))
+
+    def seen_by(self, fitted: FittedNetwork, dtype: type) -> Known:
+        """The same with what a network sees of it, which every block will need."""
+        data = fitted.training_data(self.rows, dtype)
+        return replace(self, data=replace(data, information=self.information))
 
 
 def start_blocks(
@@ -112,7 +130,8 @@ def start_blocks(
     """
     settings = Settings.of(estimator, len(sample))
     n_blocks = max(1, len(sample) // settings.batch_size)
-    settings = replace(settings, max_iter=max(5, round(_START_UPDATES / n_blocks)))
+    n_epochs = max(5, round(_START_UPDATES / n_blocks))
+    settings = replace(settings, max_iter=n_epochs, may_shorten=False)
     information = _information(settings, len(sample), informed)
     fixed: dict[str, Any] = {"sample": sample, "seeds": seeds[1:]}
     if informed:
@@ -148,9 +167,32 @@ def start_blocks(
     if solution.is_interrupted:
         # Half a start is none, least of all one to continue from.
         raise KeyboardInterrupt
+    if settings.begins_with_clusters and not informed:
+        masses = solution.network.masses(fixed["sample"])
+        fixed["anchors"] = _anchors(masses, solution.network.focal_sets, seeds[0])
     passes = Settings.of(estimator, len(sample), "blocks")
     state = TrainingState(solution.network.parameters.astype(passes.dtype))
     return fixed | {"network": solution.network} | stored_state(state)
+
+
+def _anchors(
+    masses: Array, focal_sets: FocalSets, seed: np.integer
+) -> NDArray[np.intp]:
+    """Clusters of some rows of a sample that are clear after the start, -1 for others.
+
+    As labels they keep the clusters apart in the passes, as those of hard clusters do
+    in the start.
+    """
+    columns = np.flatnonzero(focal_sets.cardinality == 1)
+    singles = masses[:, columns]
+    clusters = focal_sets.membership[columns].argmax(axis=1)[singles.argmax(axis=1)]
+    is_clear = singles.max(axis=1) >= _CLEAR * masses.sum(
+        axis=1, where=focal_sets.cardinality > 0
+    )
+    rows = np.random.RandomState([int(seed), 2]).permutation(np.flatnonzero(is_clear))
+    anchors = np.full(len(masses), -1)
+    anchors[rows[:_MAX_ANCHORS]] = clusters[rows[:_MAX_ANCHORS]]
+    return anchors
 
 
 def _without(
@@ -174,14 +216,24 @@ def train_blocks(
     assert source.n_rows is not None
     # Files of version 0.1 hold an estimator in place of its network.
     fitted = stored.get("network") or FittedNetwork.of(stored["model"])
-    names = ("sample", "seeds", "n_rows", "informed", "held_out")
+    names = ("sample", "seeds", "n_rows", "informed", "held_out", "anchors")
     fixed = {name: stored[name] for name in names if name in stored}
     fixed["network"] = fitted
     mode = "partitions" if isinstance(source, DaskSource) else "blocks"
     settings = Settings.of(estimator, source.n_rows, mode)
     sample = stored["sample"]
     information = _information(settings, len(sample), stored.get("informed", {}))
+    if "anchors" in stored:
+        objects = np.flatnonzero(stored["anchors"] >= 0)
+        information = replace(
+            information,
+            objects=objects,
+            labels=stored["anchors"][objects],
+            label_weight=ANCHOR_WEIGHT_OF_MANY,
+        )
     known = Known.of(sample, information)
+    if known is not None:
+        known = known.seen_by(fitted, settings.dtype)
     chunk_of = partial(_chunk, fitted, known)
     validation = None
     if settings.early_stopping:
@@ -467,8 +519,7 @@ def _training_data(
     data = fitted.training_data(rows, dtype)
     if known is None:
         return data
-    about = fitted.training_data(known.rows, dtype)
-    return replace(data, known=replace(about, information=known.information))
+    return replace(data, known=known.data or known.seen_by(fitted, dtype).data)
 
 
 def _trained_part(
@@ -534,6 +585,8 @@ def _finished(
     )
     focal_sets = network.focal_sets
     has_labels = known is not None and known.information.has_labels
+    if known is not None:
+        known = replace(known, data=None)
     if not (settings.has_fixed_order or has_labels):
         solution, focal_sets = empty_clusters_last(
             solution, focal_sets, keeps_sets=estimator._has_given_sets

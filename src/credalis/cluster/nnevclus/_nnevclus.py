@@ -70,7 +70,7 @@ default="auto"
         adds the pairs of neighbouring clusters. ∅ and Ω are included.
     hidden_layer_sizes : "auto" or tuple of int, default="auto"
         Units of each hidden layer; "auto" is one layer of 1.5 times the number of focal
-        sets.
+        sets, from 33 clusters on of at most 150 units.
     metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "gower" for the mean difference as a share of the range
@@ -115,11 +115,13 @@ default="auto"
 default="auto"
         Starting point. "auto" finds hard clusters by k-means (around medoids for
         dissimilarities) and fits the network to the inner objects of each of them,
-        which then count as labels of weight ν = 0.1, also in ``loss_``; with labels or
-        pairs given it is "random", the random weights of the paper. "peaks" takes
-        belief peaks, "evclus" the objects of maximal plausibility in a partition found
-        by `EVCLUS`, and "k-means++" random distant objects, as labelled seeds, one for
-        each cluster. An array of shape (n_clusters, n_features) holds centres, whose
+        which then count as labels of weight ν = 0.1, also in ``loss_``. From 33
+        clusters on it begins with a network that tells the nearest of their centres,
+        and ν is 0.5: dissimilarities of so many clusters have little contrast. With
+        labels or pairs given it is "random", the random weights of the paper. "peaks"
+        takes belief peaks, "evclus" the objects of maximal plausibility in a partition
+        found by `EVCLUS`, and "k-means++" random distant objects, as labelled seeds,
+        one for each cluster. An array of shape (n_clusters, n_features) holds centres, whose
         nearest objects become the seeds; a vector of n_clusters integers holds the row
         numbers of the seeds. Seeds count as labels at the beginning of the training
         only. Given ones fix the numbers of the clusters.

@@ -127,6 +127,7 @@ def training_schema(network: type, estimator: type) -> Fields:
             "network": Instance(network),
             "model": Instance(estimator),
             "held_out": Array("i", (None,), at_least=0),
+            "anchors": Array("i", (None,), at_least=-1),
             "best": Array("f", ("n_parameters",)),
             "best_loss": Number(),
             "best_pass": Integer(at_least=0),
@@ -151,6 +152,8 @@ def _check_training(owner: str, entries: Entries) -> None:
             is_about_sample = values.max(initial=-1) < n_sample
         if not is_about_sample:
             raise ValueError(f"{owner}.informed.{name} must be about its sample")
+    if "anchors" in entries and len(entries["anchors"]) != n_sample:
+        raise ValueError(f"{owner}.anchors must be about its sample")
     if "held_out" in entries and entries["held_out"].max(initial=-1) >= n_sample:
         raise ValueError(f"{owner}.held_out must be about its sample")
     if ("network" in entries) == ("model" in entries):

@@ -133,6 +133,8 @@ class Settings:
         Short trainings of a start, of which the best goes on.
     previous : TrainedWeights or None
         What to start from, with warm_start.
+    may_shorten : bool
+        Whether a training that begins with its clusters may be shorter.
     """
 
     n_clusters: int
@@ -163,6 +165,7 @@ class Settings:
     n_init: int
     n_tries: int
     previous: TrainedWeights | None
+    may_shorten: bool
 
     @classmethod
     def of(cls, estimator: NNEVCLUS, n_samples: int, mode: str = "memory") -> Settings:
@@ -184,8 +187,6 @@ class Settings:
             max_iter = _MAX_ITERATIONS
             if not is_full:
                 portion = _SEEDED_SHARE if is_auto else 1.0
-                if is_auto and parameters["n_clusters"] >= MANY_CLUSTERS:
-                    portion = _MANY_CLUSTERS_SHARE
                 epochs = round(portion * _N_UPDATES[solver] * batch_size / n_samples)
                 max_iter = min(max(_MIN_EPOCHS, epochs), _MAX_ITERATIONS)
         rate = parameters["learning_rate_init"]
@@ -201,8 +202,7 @@ class Settings:
         if isinstance(n_init, str):
             is_new = previous is None and parameters["module"] is None
             if is_auto and is_new and not is_full:
-                is_given = parameters["n_clusters"] >= MANY_CLUSTERS
-                n_tries = 1 if is_given else _N_TRIES
+                n_tries = _N_TRIES
             has_starts = is_full and previous is None
             few, many = _N_INIT_SEEDED, N_INIT_RANDOM
             n_init = (few if is_auto else many) if has_starts else 1
@@ -218,6 +218,9 @@ class Settings:
             "n_tries": n_tries,
             "previous": previous,
             "init": init,
+            "may_shorten": mode == "memory"
+            and not is_full
+            and isinstance(parameters["max_iter"], str),
         }
         names = [field.name for field in fields(cls) if field.name not in resolved]
         return cls(**{name: parameters[name] for name in names}, **resolved)
@@ -231,6 +234,12 @@ class Settings:
     def has_fixed_order(self) -> bool:
         """Whether the start fixes the numbers of the clusters."""
         return not isinstance(self.init, str)
+
+    @property
+    def begins_with_clusters(self) -> bool:
+        """Whether a start is given many clusters instead of finding them."""
+        is_auto = isinstance(self.init, str) and self.init == "auto"
+        return is_auto and self.n_clusters >= MANY_CLUSTERS
 
     def hidden_sizes(self, focal_sets: FocalSets) -> tuple[int, ...]:
         """Units of each hidden layer of a network with these outputs."""
@@ -247,6 +256,14 @@ class Settings:
             return replace(self, max_iter=min(self.max_iter, _SEED_ITERATIONS))
         n_epochs = round(_SEED_SHARE * self.max_iter)
         return replace(self, max_iter=max(1, n_epochs))
+
+    def beginning_with_clusters(self) -> Settings:
+        """The same for one start that need not find the clusters."""
+        max_iter = self.max_iter
+        if self.may_shorten:
+            n_epochs = round(_MANY_CLUSTERS_SHARE / _SEEDED_SHARE * max_iter)
+            max_iter = max(_MIN_EPOCHS, n_epochs)
+        return replace(self, max_iter=max_iter, n_tries=1)
 
     def tried(self) -> Settings:
         """The same with as few epochs as it takes to compare starts."""

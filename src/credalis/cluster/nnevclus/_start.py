@@ -31,7 +31,7 @@ from credalis.cluster.nnevclus._network import (
     network_for,
 )
 from credalis.cluster.nnevclus._seeds import fixed_seeds, random_seeds
-from credalis.cluster.nnevclus._settings import MANY_CLUSTERS, Settings, projects
+from credalis.cluster.nnevclus._settings import Settings, projects
 from credalis.cluster.nnevclus._training import Report, train_in_memory
 from credalis.dissimilarity import (
     MAX_STORED,
@@ -56,7 +56,7 @@ from credalis.network import (
 from credalis.optimize import GradientTrace, minimize_lbfgs
 
 # How much the inner objects of the clusters that a training starts from count in it.
-_ANCHOR_WEIGHT, _ANCHOR_WEIGHT_OF_MANY = 0.1, 0.5
+_ANCHOR_WEIGHT, ANCHOR_WEIGHT_OF_MANY = 0.1, 0.5
 
 # Of the training that puts these objects into their clusters.
 _START_ITERATIONS = 100
@@ -122,12 +122,12 @@ class NetworkProblem:
         if self.clusters is None:
             return self.information
         objects, labels = self.clusters.inner()
-        has_contrast = self.settings.n_clusters < MANY_CLUSTERS
+        has_contrast = not self.settings.begins_with_clusters
         return replace(
             self.information,
             objects=objects,
             labels=labels,
-            label_weight=_ANCHOR_WEIGHT if has_contrast else _ANCHOR_WEIGHT_OF_MANY,
+            label_weight=_ANCHOR_WEIGHT if has_contrast else ANCHOR_WEIGHT_OF_MANY,
         )
 
     @property
@@ -216,6 +216,8 @@ def prepare(
     is_informed = information.has_labels or information.has_constraints
     is_new = seeds is None and settings.previous is None
     starts_from_clusters = is_auto and not is_informed and is_new
+    if starts_from_clusters and settings.begins_with_clusters:
+        settings = settings.beginning_with_clusters()
     clusters = None
     if starts_from_clusters or takes_contrast(settings):
         clusters = hard_clusters(geometry, settings.n_clusters, rng)
@@ -558,7 +560,7 @@ def _fit_to_anchors(
     if not is_plain or not all(subset in focal_sets for subset in singletons):
         shown = replace(anchors, label_weight=problem.settings.label_weight)
         return train_on_labels(network, start, problem, focal_sets, shown, rng)
-    if focal_sets.n_clusters >= MANY_CLUSTERS and can_be_linear(network):
+    if problem.settings.begins_with_clusters and can_be_linear(network):
         known = problem.clusters
         assert known is not None
         if len(np.unique(known.labels)) == focal_sets.n_clusters:
