@@ -85,7 +85,7 @@ def test_anchors_are_clear_rows():
     focal_sets = FocalSets.pairs(3)
     rng = np.random.RandomState(0)
     masses = rng.dirichlet(np.full(len(focal_sets), 0.2), size=300)
-    anchors = _anchors(masses, focal_sets, np.int64(0))
+    anchors = _anchors(masses, focal_sets)
     rest = 1 - masses[:, focal_sets.empty_index]
     singles = masses[:, [focal_sets.index((k,)) for k in range(3)]] / rest[:, None]
     is_clear = singles.max(axis=1) >= 2 / 3

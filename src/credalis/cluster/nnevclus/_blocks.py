@@ -75,10 +75,13 @@ _N_SEEDS = 20
 # that of one machine and leave workers waiting for each other more often.
 _N_ROUNDS = 5
 
-# Rows of the sample that keep many clusters apart in the passes, and the share of the
-# mass on sets of clusters that a cluster must have of them.
-_MAX_ANCHORS = 2000
+# Rows of the sample keep many clusters apart in the passes if a cluster has this share
+# of their mass on sets of clusters.
 _CLEAR = 2 / 3
+
+# An update moves weights by about the rate. Dissimilarities of many clusters, which
+# have little contrast, move them no farther in all passes than in so many updates.
+_UPDATES_OF_MANY = 500
 
 # Passes without a better network after which a validated training ends.
 _PATIENCE = 3
@@ -131,7 +134,7 @@ def start_blocks(
     settings = Settings.of(estimator, len(sample))
     n_blocks = max(1, len(sample) // settings.batch_size)
     n_epochs = max(5, round(_START_UPDATES / n_blocks))
-    settings = replace(settings, max_iter=n_epochs, may_shorten=False)
+    settings = replace(settings, max_iter=n_epochs, may_shorten=True)
     information = _information(settings, len(sample), informed)
     fixed: dict[str, Any] = {"sample": sample, "seeds": seeds[1:]}
     if informed:
@@ -169,16 +172,14 @@ def start_blocks(
         raise KeyboardInterrupt
     if settings.begins_with_clusters and not informed:
         masses = solution.network.masses(fixed["sample"])
-        fixed["anchors"] = _anchors(masses, solution.network.focal_sets, seeds[0])
+        fixed["anchors"] = _anchors(masses, solution.network.focal_sets)
     passes = Settings.of(estimator, len(sample), "blocks")
     state = TrainingState(solution.network.parameters.astype(passes.dtype))
     return fixed | {"network": solution.network} | stored_state(state)
 
 
-def _anchors(
-    masses: Array, focal_sets: FocalSets, seed: np.integer
-) -> NDArray[np.intp]:
-    """Clusters of some rows of a sample that are clear after the start, -1 for others.
+def _anchors(masses: Array, focal_sets: FocalSets) -> NDArray[np.intp]:
+    """Clusters of the rows of a sample that are clear after the start, -1 for others.
 
     As labels they keep the clusters apart in the passes, as those of hard clusters do
     in the start.
@@ -189,10 +190,7 @@ def _anchors(
     is_clear = singles.max(axis=1) >= _CLEAR * masses.sum(
         axis=1, where=focal_sets.cardinality > 0
     )
-    rows = np.random.RandomState([int(seed), 2]).permutation(np.flatnonzero(is_clear))
-    anchors = np.full(len(masses), -1)
-    anchors[rows[:_MAX_ANCHORS]] = clusters[rows[:_MAX_ANCHORS]]
-    return anchors
+    return np.where(is_clear, clusters, -1)
 
 
 def _without(
@@ -224,6 +222,8 @@ def train_blocks(
     sample = stored["sample"]
     information = _information(settings, len(sample), stored.get("informed", {}))
     if "anchors" in stored:
+        if isinstance(estimator.learning_rate_init, str):
+            settings = _slower(settings, source.n_rows)
         objects = np.flatnonzero(stored["anchors"] >= 0)
         information = replace(
             information,
@@ -243,6 +243,13 @@ def train_blocks(
             source, chunk_of, settings, stored, fixed, checkpoint, progress, validation
         )
     return _finished(estimator, fitted, sample, known, settings, state)
+
+
+def _slower(settings: Settings, n_rows: int) -> Settings:
+    """Settings with a rate that is smaller, the more updates there are."""
+    n_updates = settings.max_iter * max(1, n_rows // settings.batch_size)
+    rate = settings.learning_rate * min(1.0, _UPDATES_OF_MANY / n_updates)
+    return replace(settings, learning_rate=rate)
 
 
 def _information(

@@ -121,10 +121,10 @@ default="auto"
         labels or pairs given it is "random", the random weights of the paper. "peaks"
         takes belief peaks, "evclus" the objects of maximal plausibility in a partition
         found by `EVCLUS`, and "k-means++" random distant objects, as labelled seeds,
-        one for each cluster. An array of shape (n_clusters, n_features) holds centres, whose
-        nearest objects become the seeds; a vector of n_clusters integers holds the row
-        numbers of the seeds. Seeds count as labels at the beginning of the training
-        only. Given ones fix the numbers of the clusters.
+        one for each cluster. An array of shape (n_clusters, n_features) holds centres,
+        whose nearest objects become the seeds; a vector of n_clusters integers holds
+        the row numbers of the seeds. Seeds count as labels at the beginning of the
+        training only. Given ones fix the numbers of the clusters.
     empty_set : {"novelty", "stress"}, default="novelty"
         What the reported mass on ∅ stands for. "novelty": being unlike all training
         objects, by the distances to the nearest of them, for which the model keeps at
