@@ -81,7 +81,7 @@ _CLEAR = 2 / 3
 
 # An update moves weights by about the rate. Dissimilarities of many clusters, which
 # have little contrast, move them no farther in all passes than in so many updates.
-_UPDATES_OF_MANY = 500
+_UPDATES_OF_MANY = 100
 
 # Passes without a better network after which a validated training ends.
 _PATIENCE = 3
