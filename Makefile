@@ -4,7 +4,7 @@ VENV := .venv
 # Windows keeps the programs of a virtual environment elsewhere.
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: help demo test check-fast test-slow test-oldest fuzz lint types format bench images clean
+.PHONY: help demo test check-fast test-slow test-oldest test-upstream test-wheel coverage fuzz lint types format bench images build check-tag clean
 
 help:
 	@echo "make demo         a first look: clusters built-in data, writes report.html"
@@ -12,6 +12,9 @@ help:
 	@echo "make check-fast   lint, types, and the tests of what changed since main"
 	@echo "make test-slow    the tests that take minutes, more random examples"
 	@echo "make test-oldest  the tests with the oldest supported dependencies"
+	@echo "make test-wheel   the wheel in clean environments, without extras and with each"
+	@echo "make coverage     which lines the tests reach"
+	@echo "make build        wheel and sdist in dist"
 	@echo "make fuzz         an hour of random hostile calls, files and kills"
 	@echo "make lint         the linter alone"
 	@echo "make types        the type checker alone"
@@ -37,6 +40,36 @@ test-oldest:
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet -e ".[test]" -c tests/oldest.txt
 	$(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
+
+# Builds of tomorrow, from the index that PIP_EXTRA_INDEX_URL names.
+test-upstream:
+	$(PYTHON) -m venv $(VENV)-upstream
+	$(VENV)-upstream/bin/python -m pip install --quiet -e ".[test]"
+	$(VENV)-upstream/bin/python -m pip install --quiet --upgrade --pre numpy scipy scikit-learn
+	$(VENV)-upstream/bin/python -m pytest -n auto --dist worksteal
+
+build: $(VENV)/.build
+	rm -rf dist
+	$(VENV)-build/bin/python -m build --quiet
+	$(VENV)-build/bin/twine check --strict dist/*
+	$(VENV)-build/bin/check-wheel-contents dist/*.whl
+	@wc -c dist/*
+
+$(VENV)/.build: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-build
+	$(VENV)-build/bin/python -m pip install --quiet --disable-pip-version-check build check-wheel-contents twine
+	mkdir -p $(VENV) && touch $@
+
+# What a stranger gets: the wheel, alone and with each extra alone.
+test-wheel: build
+	$(PYTHON) tests/wheel.py dist
+
+check-tag:
+	$(PYTHON) tests/tagged.py $(TAG)
+
+coverage: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pytest-cov>=5"
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
 
 # New seeds each time, printed for a replay; FUZZ_MINUTES=5 make fuzz takes five minutes.
 FUZZ_MINUTES ?= 60
@@ -77,5 +110,5 @@ $(VENV)/.test: pyproject.toml
 	touch $@ $(VENV)/.plot $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html fuzz.md
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-upstream $(VENV)-build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html fuzz.md
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -2,7 +2,11 @@
 
 from importlib.util import find_spec
 
-_NEEDS = {"torch": "src/credalis/network/_torch/*", "click": "src/credalis/cli/*"}
+_NEEDS = {
+    "torch": "src/credalis/network/_torch/*",
+    "click": "src/credalis/cli/*",
+    "starlette": "src/credalis/app/*",
+}
 
 
 def _is_missing(package):

@@ -5,6 +5,7 @@ import json
 import sys
 
 from benchmarks import (
+    answers,
     bootclus,
     command_line,
     constrained,
@@ -50,6 +51,7 @@ BENCHMARKS = {
 }
 # About quality or memory; they take minutes and run only when they are named.
 EXPERIMENTS = {
+    "answers": answers.run,
     "command_line": command_line.run,
     "constrained": constrained.run,
     "dask_speedup": dask_speedup.run,

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import required
 from credalis.cluster._framework import _registry
 
 # A busy machine is slow, not wrong. `make test-slow` tries more examples.
@@ -25,6 +26,20 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "credalis"))
 # that interrupt something would then wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What is required is not skipped."""
+    outcome = yield
+    required.insist(outcome.get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector):
+    """Nor are whole files that need it."""
+    outcome = yield
+    required.insist(outcome.get_result())
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from credalis import ECM, RECM, Bootclus, ECMdd, EkNNclus, compare
+from credalis import ECM, EVCLUS, RECM, Bootclus, ECMdd, EkNNclus, compare
+from credalis._compare._comparison import _named
 from credalis._compare._recommendation import (
     Evidence,
     agreements,
@@ -220,6 +221,25 @@ def test_all_methods_have_a_name_and_can_run(data):
     methods = {**known, "Bootclus": Bootclus(n_bootstrap=5)}
     result = compare(data[0], 4, methods, data[1], random_state=0)
     assert list(result.estimators) == list(known)
+
+
+def test_weights_go_to_methods_that_take_them(data):
+    X = data[0][:60]
+    weights = np.arange(60) % 3
+    methods = {"ECM": ECM(), "EVCLUS": EVCLUS()}
+    result = compare(X, 2, methods, sample_weight=weights, random_state=0)
+    alone = ECM(2, random_state=0).fit(X, sample_weight=weights)
+    assert result.estimators["ECM"].partition_ == alone.partition_
+    with pytest.raises(ValueError, match=r"None for methods .*RECM"):
+        compare(X, 2, ["ECM", "RECM"], sample_weight=weights)
+    with pytest.raises(ValueError, match="sample_weight must be finite"):
+        compare(X, 2, ["ECM"], sample_weight=-weights)
+
+
+def test_a_method_for_categories_must_be_named():
+    assert "CatECM" not in _named(None)
+    assert "ECM" in _named(None)
+    assert list(_named(["CatECM"])) == ["CatECM"]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ DIFFERENCES = {
         "MECM",
         "RECM",
         "ECMdd",
+        "CatECM",
     ),
     "empty_set": (
         "what leaves mass on ∅ in the fit",
@@ -55,6 +56,7 @@ DIFFERENCES = {
     "hidden_layer_sizes": ('what "auto" stands for', "NNEVCLUS", "Consensus"),
     "init": (
         "what a start consists of",
+        "CatECM",
         "MECM ECMdd",
         "RECM",
         "BPEC",

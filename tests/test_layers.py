@@ -31,6 +31,7 @@ LAYERS = [
         "optimize",
         "_coverage",
         "_neighbors",
+        "_weights",
         "constraints",
         "dissimilarity",
         "tables",
@@ -45,6 +46,7 @@ LAYERS = [
     {"_compare", "distributed", "io", "model_selection", "report", "streaming"},
     {"reproduce"},
     {"cli"},
+    {"app"},
     {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -63,14 +65,20 @@ OPTIONAL = {
     "dask",
     "jinja2",
     "plotly",
+    "starlette",
+    "uvicorn",
 }
 
 # The one folder that imports an optional package at once, itself imported in functions.
 TORCH = "credalis.network._torch"
 
-# The commands are declared with click, so that their modules cannot do without it; the
-# package itself imports them only when a command runs, and says what is missing.
-HOSTS = {"cli": {"click", "pyarrow"}}
+# The commands are declared with click, and the page is served with Starlette, so that
+# their modules cannot do without it; the packages themselves import them only when a
+# command runs, and say what is missing.
+HOSTS = {
+    "cli": {"click", "pyarrow"},
+    "app": {"click", "starlette", "uvicorn"},
+}
 
 # Rooms that the rest of their subpackage builds on: they import nothing else of it.
 FOUNDATIONS = ["cli/_shared", "reproduce/_framework"]

@@ -15,6 +15,7 @@ def test_what_is_read_from_the_sources_is_what_the_classes_say():
         assert method.parameters == cls.variants()[method.name]
         assert method.needs_side_information == cls._needs_side_information
         assert method.is_for_many_rows == cls._is_for_many_rows
+        assert method.is_for_categories == cls._is_for_categories
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("sources"), ValueError("a sum")])

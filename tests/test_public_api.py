@@ -18,6 +18,7 @@ PUBLIC = {
     "CECM",
     "ECM",
     "EGMM",
+    "CatECM",
     "EVCLUS",
     "MECM",
     "NNEVCLUS",
@@ -54,7 +55,9 @@ OPTIONAL = {
     "plotly",
     "polars",
     "pyarrow",
+    "starlette",
     "torch",
+    "uvicorn",
 }
 SUBPACKAGES = [
     "belief",
@@ -152,9 +155,9 @@ def test_subpackages_are_attributes():
         for path in Path(credalis.__file__).parent.iterdir()
         if not path.name.startswith("_") and path.name != "py.typed"
     }
-    # The commands are a program, and the name of the report is that of its function.
+    # Commands and page are programs; the name of the report is that of its function.
     lazy = {*credalis._LISTED_SUBPACKAGES, *credalis._OTHER_SUBPACKAGES}
-    assert lazy == modules - {"cli", "report"}
+    assert lazy == modules - {"app", "cli", "report"}
     for name in lazy:
         assert getattr(credalis, name) is importlib.import_module(f"credalis.{name}")
     with pytest.raises(AttributeError, match="has no attribute 'NNEVCLU'"):

@@ -38,6 +38,7 @@ def test_code_of_the_readme_runs(run, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")
 def test_code_of_the_guide_runs(run):
     printed = run(ROOT / "docs" / "guide.md")
     assert "EVCLUS" in printed

@@ -157,3 +157,27 @@ def test_known_pairs_are_checked(four_doubts):
         suggest_pairs(four_doubts, 1, must_link=[(0, 200)])
     with pytest.raises(ValueError, match="but must_link joins them"):
         suggest_pairs(four_doubts, 1, must_link=[(0, 1)], cannot_link=[(1, 0)])
+
+
+def test_asked_one_by_one_the_anchors_stay():
+    """A second question is about the objects of the first, until all are compared."""
+    truth = np.repeat([0, 1, 2], 10)
+    doubt = np.random.default_rng(0).uniform(0, 0.5, size=30)
+    focal_sets = FocalSets.full(3)
+    masses = np.zeros((30, len(focal_sets)))
+    masses[np.arange(30), [focal_sets.index([k]) for k in truth]] = 1 - doubt
+    masses[:, focal_sets.frame_index] = doubt
+    partition = CredalPartition(masses, focal_sets)
+    asked, links = [], (NONE, NONE)
+    for seed in range(8):
+        (pair,) = suggest_pairs(
+            partition, 1, must_link=links[0], cannot_link=links[1], random_state=seed
+        )
+        asked.append(pair.tolist())
+        links = sorted_answers(truth, np.array(asked))
+    anchors = {row for pair in asked[:3] for row in pair}
+    assert len(anchors) == 3
+    # From then on each question compares one further object with an anchor.
+    for first, second in asked[3:]:
+        assert first in anchors
+        assert second not in anchors

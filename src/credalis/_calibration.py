@@ -247,7 +247,9 @@ def _simulated(
     tables = []
     for world in fitted_worlds(rows, n_clusters, rng):
         found = [
-            _component_probabilities(_unfitted(estimator, rng), world, n_rows, rng)
+            _component_probabilities(
+                _unfitted(estimator, rng, has_matrix=True), world, n_rows, rng
+            )
             for _ in range(n_refits)
         ]
         tables.append(conformal_thresholds(np.concatenate(found)))
@@ -339,16 +341,22 @@ def _check_new(estimator: BaseCredalClusterer, X: Any, target: str) -> None:
 
 
 def _unfitted(
-    estimator: BaseCredalClusterer, rng: np.random.RandomState
+    estimator: BaseCredalClusterer,
+    rng: np.random.RandomState,
+    *,
+    has_matrix: bool = False,
 ) -> BaseCredalClusterer:
     """The same method with another seed, in silence.
 
-    A number of clusters that was left open is the one that was found.
+    A number of clusters that was left open is the one that was found. With
+    ``has_matrix`` it is for the matrix that a table has become.
     """
     seed = rng.randint(np.iinfo(np.int32).max)
     model = clone(estimator).set_params(random_state=seed, verbose=0)
     if isinstance(estimator._parameter("n_clusters"), str):
         model.set_params(n_clusters=estimator.focal_sets_.n_clusters)
+    if has_matrix and hasattr(estimator, "preparation_"):
+        model.set_params(metric=estimator.preparation_.gower())
     return model
 
 

@@ -338,6 +338,31 @@ def try_metric(metric: object, X: NDArray[np.float64]) -> None:
         raise ValueError(f"metric must be a name or a function, got {shown(metric)}")
 
 
+# Kinds of arrays that hold no numbers: objects, text, bytes, moments.
+_KINDS_OF_WORDS = "OUSM"
+
+
+def is_frame(X: object) -> bool:
+    """Whether X has columns with names."""
+    return type(X) is dict or hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def is_table(X: object) -> bool:
+    """Whether X is more than numbers: a frame, or an array with words or gaps."""
+    if is_frame(X):
+        return True
+    try:
+        values = np.asarray(X)
+    except ValueError:
+        # Ragged rows, about which validation says more.
+        return False
+    if values.ndim != 2 or 0 in values.shape:
+        return False
+    if values.dtype.kind == "f":
+        return bool(np.isnan(values).any())
+    return values.dtype.kind in _KINDS_OF_WORDS
+
+
 def check_lengths(lengths: NDArray[np.float64], metric: object) -> None:
     """Refuse distances that are negative or not finite."""
     is_good = (lengths >= 0) & (lengths < np.inf)

@@ -27,12 +27,15 @@ class Method(NamedTuple):
         Whether it is another method without labels or pairs.
     is_for_many_rows : bool
         Whether its time and memory grow with the number of rows, not with its square.
+    is_for_categories : bool
+        Whether numbers are categories to it.
     """
 
     name: str
     parameters: Mapping[str, Any]
     needs_side_information: bool
     is_for_many_rows: bool
+    is_for_categories: bool
 
 
 @cache
@@ -74,6 +77,7 @@ def _imported_methods() -> list[Method]:
                 "_variants": cls.variants(),
                 "_needs_side_information": cls._needs_side_information,
                 "_is_for_many_rows": cls._is_for_many_rows,
+                "_is_for_categories": cls._is_for_categories,
             },
         )
     ]
@@ -87,6 +91,7 @@ def _methods(class_name: str, said: Mapping[str, Any]) -> list[Method]:
             parameters,
             said.get("_needs_side_information", False),
             said.get("_is_for_many_rows", False),
+            said.get("_is_for_categories", False),
         )
         for name, parameters in variants.items()
     ]
@@ -107,7 +112,12 @@ def _files_of_classes() -> dict[str, str]:
 
 def _literals(class_name: str, path: str) -> dict[str, Any]:
     """What a class says of itself by `_variants` and flags."""
-    wanted = {"_variants", "_needs_side_information", "_is_for_many_rows"}
+    wanted = {
+        "_variants",
+        "_needs_side_information",
+        "_is_for_many_rows",
+        "_is_for_categories",
+    }
     found = {}
     for node in _parsed(path).body:
         if not (isinstance(node, ast.ClassDef) and node.name == class_name):

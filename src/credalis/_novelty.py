@@ -200,7 +200,11 @@ class NeighborNovelty:
 
     @classmethod
     def of(
-        cls, values: Array, metric: Any, rng: np.random.RandomState
+        cls,
+        values: Array,
+        metric: Any,
+        rng: np.random.RandomState,
+        objects: NDArray[np.intp] | None = None,
     ) -> "NeighborNovelty":
         """The novelty of objects that are unlike these.
 
@@ -212,11 +216,16 @@ class NeighborNovelty:
             Metric between objects.
         rng : RandomState
             Draws the reference objects if there are too many.
+        objects : array of int or None
+            Row numbers of the training objects that count, some of them several times;
+            None: all.
         """
-        n_samples = len(values)
+        n_samples = len(values) if objects is None else len(objects)
         chosen = np.arange(n_samples)
         if n_samples > MAX_REFERENCES:
             chosen = np.sort(rng.choice(n_samples, MAX_REFERENCES, replace=False))
+        if objects is not None:
+            chosen = objects[chosen]
         is_matrix = isinstance(metric, str) and metric == "precomputed"
         # A small table has small clusters, where so many would be of other ones.
         wanted = round(np.sqrt(len(chosen)) / 2)

@@ -164,6 +164,11 @@ class TestAnswers:
         result = run(*options, "-m", "RECM", "-o", "m.csv")
         assert result.code == 0
         assert "dissimilarities of 60 objects" in result.err
+        result = run(*options, "--model", "m.credalis")
+        assert result.code == 0
+        estimator = credalis.load("m.credalis").estimator
+        assert type(estimator).__name__ == "Consensus"
+        assert estimator.metric_ == "precomputed"
         assert "ECM cannot use --precomputed" in run(*options, "-m", "ECM").error
         error = run(
             "cluster", csv, "-c", "2", *GOOD[:-1], "RECM", "--precomputed"
@@ -175,7 +180,7 @@ class TestAnswers:
         result = run("cluster", csv, "-c", "2", *GOOD, "--report", "report.html")
         assert result.code == 0
         page = (tmp_path / "report.html").read_text()
-        assert "<h1>ECM report</h1>" in page
+        assert "<h1>flowers.csv <time" in page
         assert "f000" in page
         assert "credalis cluster flowers.csv -c 2" in page
 

@@ -40,6 +40,22 @@ class TestPeaks:
         assert (values["looked_at"], values["rows"]) == (40, 60)
         assert len(values["centers"]) == 3
 
+    @pytest.mark.parametrize("sample", ["0", "40"])
+    def test_graph_and_table_number_the_rows_alike(self, run, csv, sample, monkeypatch):
+        pytest.importorskip("matplotlib")
+        from credalis.plots import DeltaBelDisplay
+
+        named = []
+
+        def spy(display, **options):
+            named.extend(display._object_name(int(row)) for row in display.centers)
+
+        monkeypatch.setattr(DeltaBelDisplay, "plot", spy)
+        options = ("--columns", "height,width", "--sample", sample, "-c", "3")
+        result = run("peaks", csv, *options, "--plot", "p.png", "--json")
+        centers = json.loads(result.out)["centers"]
+        assert named == [f"row {center['row']}" for center in centers]
+
     def test_the_figure_is_checked_before_the_work(self, run, csv):
         assert "--plot must end in .png" in run("peaks", csv, "--plot", "p.gif").error
 

@@ -20,7 +20,7 @@ def test_demo_prints_a_summary_and_writes_a_report(tmp_path, capsys):
     assert shown.err == ""
     page = path.read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert "<h1>Consensus report</h1>" in page
+    assert "<h1>Built-in data: four classes <time" in page
     for diagram in ("Partition", "δ–Bel graph", "Learning curve"):
         assert f"<h2>{diagram}</h2>" in page
 

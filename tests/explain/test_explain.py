@@ -1,6 +1,7 @@
 """Why objects are where they are."""
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,8 +13,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import credalis
-from credalis import ECM, EVCLUS, NNEVCLUS, CredalPartition, FocalSets, explain
+from credalis import (
+    ECM,
+    EVCLUS,
+    NNEVCLUS,
+    CatECM,
+    CredalPartition,
+    FocalSets,
+    explain,
+)
 from credalis._explain import Explanations
+from credalis._explain._batches import RowExplainer, with_typical_cells
 from credalis._explain._cells import MODEL, NEIGHBORS, cells_of
 from credalis._explain._reasons import (
     cluster_scores,
@@ -201,6 +211,18 @@ class TestModels:
         assert found.basis == MODEL
         named = {r.feature for each in found for r in each.speaking(each.clusters[0])}
         assert "feature 2" in named
+
+    @pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")
+    def test_categories_are_told_by_their_words(self):
+        table = mixed_table()[["kind", "colour"]]
+        model = CatECM(2, random_state=0).fit(table)
+        cells = table.to_numpy(dtype=object)
+        unnamed = clone(model).fit(cells)
+        for made, X in ((model, table), (unnamed, cells)):
+            found = explain(made, X, [0, 5])
+            values = {r.value for each in found for r in each.reasons}
+            assert values <= {"a", "b", "red", "blue", "missing"}
+            assert "a" in values
 
     def test_a_frame_names_the_columns(self):
         pd = pytest.importorskip("pandas")
@@ -443,3 +465,42 @@ class TestRefusals:
         model = TabularModel.of(EVCLUS(2, metric="gower", random_state=0), table)
         with pytest.raises(ValueError, match="lacks column"):
             explain(model, table.drop(columns="size"))
+
+
+class TestPieces:
+    """Tables that are read in pieces, as the command line does."""
+
+    @staticmethod
+    def pieces(model, content, starts):
+        explainer = RowExplainer(model)
+        lines = []
+        for start, stop in pairwise(starts):
+            piece = content.slice(start, stop - start)
+            features = model.transform(piece)
+            partition = model.estimator.predict_partition(features.X)
+            lines += explainer.sentences(piece, features, partition)
+        return lines
+
+    def test_pieces_say_what_the_whole_says(self):
+        pa = pytest.importorskip("pyarrow")
+        table = mixed_table()
+        model = TabularModel.of(EVCLUS(2, metric="gower", random_state=0), table)
+        content = pa.Table.from_pandas(table, preserve_index=False)
+        # By what the model remembers, or the first piece tells.
+        first = self.pieces(model, content, [0, 60])
+        matrix = model.transform(table).X
+        partition = model.predict_partition(table)
+        model.facts = with_typical_cells({}, model.preparation, matrix, partition)
+        assert self.pieces(model, content, [0, 7, 8, 60]) == first
+        found = explain(model, table, range(60), n_features=2)
+        assert [each.sentence for each in found] == first
+
+    def test_of_many_rows_a_sample_tells_what_is_typical(self, monkeypatch):
+        monkeypatch.setattr("credalis._explain._batches.MAX_ROWS", 20)
+        table = mixed_table()
+        model = TabularModel.of(EVCLUS(2, metric="gower", random_state=0), table)
+        matrix, partition = model.transform(table).X, model.predict_partition(table)
+        facts = with_typical_cells({"a": 1}, model.preparation, matrix, partition)
+        assert facts["a"] == 1
+        assert facts["typical"]["clusters"] == [0, 1]
+        assert_allclose(sum(facts["typical"]["shares"]), 1)

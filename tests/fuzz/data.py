@@ -224,6 +224,31 @@ def _dissimilarities(rng: Rng, X: np.ndarray | None) -> object:
     return pick(rng, (*things, pick(rng, HOSTILE)))
 
 
+def weights(rng: Rng, n: int) -> object:
+    """Weights of rows: mostly right ones, whole or not, some of them 0."""
+    choice = rng.random()
+    if choice < 0.35:
+        return rng.integers(4, size=n)
+    if choice < 0.7:
+        return rng.exponential(pick(rng, (1e-20, 0.1, 1.0, 100.0, 1e20)), size=n)
+    things = (
+        np.where(rng.random(n) < 0.9, 0.0, 1.0),
+        10.0 ** rng.integers(-300, 40, size=n),
+        rng.integers(10**6, size=n).tolist(),
+        np.zeros(n),
+        np.ones(n) * pick(rng, (1e308, 1e-308, 5e-324)),
+        np.where(rng.random(n) < 0.2, np.nan, 1.0),
+        np.where(rng.random(n) < 0.2, -1.0, 1.0),
+        np.ones(n + 1),
+        np.ones((n, 1)),
+        np.ones(n).astype(str),
+        np.ones(n, dtype=bool),
+        np.array([None] * n),
+        *HOSTILE,
+    )
+    return pick(rng, things)
+
+
 def labels(rng: Rng, n: int, n_clusters: int = 3) -> object:
     """Partial labels: mostly right ones, some of them unknown."""
     with np.errstate(all="ignore"):

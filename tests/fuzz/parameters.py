@@ -107,6 +107,7 @@ GOOD: dict[str, tuple] = {
     "exponent": (0.5, 1.0, 2.0, 5.0, 40.0),
     "covariance_type": ("auto", "full", "tied", "diag", "spherical"),
     "confidence": (0.01, 0.5, 0.8, 0.9, 0.99, 0.999999),
+    "n_bins": (2, 3, 5, 20),
     "reg_covar": (0.0, 1e-12, 1e-6, 1.0, 1e6),
     "adequacy_gate": (True, False),
     "penalty": ("symmetric", "paper", "reference"),

@@ -49,6 +49,8 @@ _CELLS = (
         "\u22123",
     ),
 )
+# Rows of the table that questions are about.
+_N_ASKED = 24
 _ENCODINGS = ("utf-8", "utf-8", "utf-8", "latin-1", "utf-16", "utf-8-sig", "cp1252")
 
 
@@ -260,6 +262,7 @@ def commands(rng: Rng) -> Call:
     elif command == "predict":
         words = ["predict", "model.credalis", name, "-o", output]
         words += _options(rng, names, is_fit=False)
+        words += ["--explain"] if rng.random() < 0.3 else []
     elif command == "peaks":
         words += [word for word in _options(rng, names, is_fit=True)[:2]]
     known = {name, *names, "id", "no such", "model.credalis", "made.credalis", output}
@@ -267,6 +270,56 @@ def commands(rng: Rng) -> Call:
         f"credalis {command}",
         lambda: _command(words, {name: content}, known),
     )
+
+
+def questions(rng: Rng) -> Call:
+    """Questions, with answers from a file and from a pipe."""
+    keys = [f"r{k:02}" for k in range(_N_ASKED)]
+    lines = []
+    for _ in range(int(pick(rng, (0, 1, 3, 8)))):
+        cells = [*rng.choice(keys, 2), pick(rng, ("same", "different", "c", "", "D"))]
+        if rng.random() < 0.1:
+            cells[rng.integers(3)] = str(pick(rng, (*_CELLS, "nobody")))
+        lines.append(",".join(_quoted(rng, str(cell), ",") for cell in cells))
+    header = str(pick(rng, ("first,second,answer",) * 9 + ("a,b,c",)))
+    content = "\n".join([header, *lines, ""]).encode()
+    if rng.random() < 0.1:
+        content = files.damaged(rng, content)
+    words = ("s", "d", "d", "c", "u", "u", "q", "", "same", "\x1b[31m", "é", "x" * 300)
+    typed = "".join(f"{pick(rng, words)}\n" for _ in range(rng.integers(12))).encode()
+    command = ["ask", "asked.credalis", "asked.csv", "-n", str(pick(rng, (0, 1, 3, 6)))]
+    more: tuple[list[str], ...] = ([], [], ["--to-fill"], ["--json"])
+    command += pick(rng, (*more, ["--save-model", "made.credalis"], ["--seed", "7"]))
+    if rng.random() < 0.2:
+        command = ["cluster", "asked.csv", "-c", "2", "--id", "id", "-m", "EVCLUS"]
+        command += ["--answers", "answers.csv", "--param", "max_iter=2"]
+    has_file = "cluster" in command or rng.random() < 0.7
+
+    def run() -> Ended:
+        with _folder() as folder:
+            (folder / "asked.csv").write_bytes(_asked()[0])
+            (folder / "asked.credalis").write_bytes(_asked()[1])
+            path = folder / "answers.csv"
+            if has_file:
+                path.write_bytes(content)
+            code, out, err = _run(command, typed)
+            ensure(code in (0, 1), f"exit code {code}")
+            ensure("Traceback" not in err, "a traceback")
+            ensure("unexpected" not in err.split("error: ")[-1][:12], err[-300:])
+            ensure("\x1b" not in out + err, "an escape for the terminal")
+            left = [name for name in os.listdir(folder) if name.endswith(".part")]
+            ensure(not left, "a part was left behind")
+            if code:
+                ensure("answers.csv" in err.splitlines()[-1], f"names nothing: {err}")
+                ensure(path.read_bytes() == content, "answers changed after an error")
+                return Ended(f"exit code {code}")
+            if path.exists():
+                ensure(
+                    set(open_table(path).columns) >= {"first", "second", "answer"}, ""
+                )
+            return Ended("accepted")
+
+    return Call(f"credalis {command[0]} answers", run)
 
 
 def _command(words: list[str], contents: dict[str, bytes], known: set[str]) -> Ended:
@@ -336,17 +389,18 @@ def _folder() -> Iterator[Path]:
             os.chdir(before)
 
 
-def _run(words: list[str]) -> tuple[int, str, str]:
+def _run(words: list[str], typed: bytes = b"") -> tuple[int, str, str]:
     """Exit code and what was printed."""
     streams = [io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2)]
-    before = sys.stdout, sys.stderr
+    before = sys.stdout, sys.stderr, sys.stdin
     sys.stdout, sys.stderr = streams
+    sys.stdin = io.TextIOWrapper(io.BytesIO(typed), "utf-8")
     try:
         code = main(words)
     except SystemExit as error:
         code = int(error.code or 0)
     finally:
-        sys.stdout, sys.stderr = before
+        sys.stdout, sys.stderr, sys.stdin = before
     told = []
     for stream in streams:
         stream.flush()
@@ -372,6 +426,39 @@ def _model() -> bytes:
             assert code == 0, err
             _made.append((Path(folder) / "model").read_bytes())
     return _made[0]
+
+
+_asked_before: list[tuple[bytes, bytes]] = []
+
+
+def _asked() -> tuple[bytes, bytes]:
+    """A table with identifiers, and a model of it that can use answers."""
+    if not _asked_before:
+        rng = np.random.default_rng(1)
+        rows = rng.normal(size=(_N_ASKED, 2)) + np.arange(_N_ASKED)[:, None] % 2
+        lines = [f"r{k:02},{a:.4f},{b:.4f}" for k, (a, b) in enumerate(rows)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "asked.csv"
+            path.write_text("\n".join(["id,c0,c1", *lines]))
+            words = [
+                "cluster",
+                str(path),
+                "-c",
+                "2",
+                "-m",
+                "EVCLUS",
+                "--id",
+                "id",
+                "-q",
+            ]
+            words += ["--param", "max_iter=2", "--param", "n_init=1"]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                code, _, err = _run([*words, "--model", f"{folder}/model"])
+            assert code == 0, err
+            model = (Path(folder) / "model").read_bytes()
+            _asked_before.append((path.read_bytes(), model))
+    return _asked_before[0]
 
 
 def _whole(path: Path) -> None:
@@ -425,4 +512,4 @@ def readers(rng: Rng) -> Call:
     return Call("open_table", run, {name, *options, "missing_values"})
 
 
-KINDS = {commands: 8, readers: 3}
+KINDS = {commands: 8, readers: 3, questions: 2}

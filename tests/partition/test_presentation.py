@@ -184,6 +184,23 @@ class TestTables:
         with pytest.raises(ValueError, match=r"length|Length"):
             example.to_pandas(index=list("abc"))
 
+    def test_pandas_has_the_index_of_the_partition(self, example):
+        names = pd.Index(list("abcdef"), name="id")
+        partition = CredalPartition(example.masses, example.focal_sets, names)
+        assert partition.to_pandas().index.equals(names)
+        assert partition.to_pandas().index.name == "id"
+        assert partition.to_pandas(index=range(6)).index.tolist() == list(range(6))
+        assert partition[[4, 0]].to_pandas().index.tolist() == ["e", "a"]
+        assert partition[1:3].to_pandas().index.tolist() == ["b", "c"]
+        assert partition.relabel([1, 0, 2]).index is names
+        assert partition.normalized("yager").index is names
+        assert partition == example
+        listed = CredalPartition(example.masses, example.focal_sets, list("abcdef"))
+        kept = example.labels == 0
+        assert listed[kept].to_pandas().index.tolist() == list("acdef")
+        with pytest.raises(ValueError, match="index must hold a name for each"):
+            CredalPartition(example.masses, example.focal_sets, ["a"])
+
     def test_polars(self, example):
         frame = example.to_polars()
         assert tuple(frame.columns) == self.columns

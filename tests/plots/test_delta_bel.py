@@ -187,3 +187,12 @@ def test_wrong_centers_are_refused(graph, centers):
 def test_number_and_choice_of_centers_exclude_each_other(graph):
     with pytest.raises(ValueError, match="n_clusters and centers must not both"):
         DeltaBelDisplay.from_delta_bel(graph, n_clusters=2, centers=[0, 1])
+
+
+def test_objects_are_called_by_the_names_given(graph):
+    titles = [f"item $x^{i}" for i in range(300)]
+    display = DeltaBelDisplay.from_delta_bel(graph, object_names=titles).plot()
+    written = names(display.ax_)
+    assert [f"{k} (item $x^{row})" for k, row in enumerate(display.centers)] == written
+    with pytest.raises(ValueError, match="object_names must hold one name for each"):
+        DeltaBelDisplay.from_delta_bel(graph, object_names=["a"])

@@ -186,6 +186,12 @@ class TestModel:
         frame = frames.DataFrame({"z": ["?"] * 40, **dict(reversed(data.items()))})
         np.testing.assert_array_equal(model.predict(frame), model.estimator.labels_)
 
+    def test_results_keep_the_index_of_a_frame(self, data):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(data, index=[f"r{i}" for i in range(40)])
+        result = fitted(data).predict_partition(frame).to_pandas()
+        assert result.index.tolist() == frame.index.tolist()
+
     def test_missing_columns_are_named(self, data):
         model = fitted(data)
         del data["b"], data["c"]

@@ -275,11 +275,14 @@ class Fields:
     relations : tuple of callables
         Checks of several entries together, which are given the name of the owner and
         the entries.
+    first : dict of str to Rule
+        Optional entries that are checked before the required ones.
     """
 
     required: Mapping[str, Rule]
     optional: Mapping[str, Rule] = field(default_factory=dict)
     relations: tuple[Callable[[str, Entries], None], ...] = ()
+    first: Mapping[str, Rule] = field(default_factory=dict)
 
     def extended(
         self,
@@ -293,13 +296,14 @@ class Fields:
             {**self.required, **required},
             {**kept, **(optional or {})},
             self.relations + relations,
+            self.first,
         )
 
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
         """Refuse entries that are missing, not known or break their rule."""
         if not isinstance(value, dict):
             raise ValueError(f"{name} must be a dictionary, got {shown(value)}")
-        rules = {**self.required, **self.optional}
+        rules = {**self.first, **self.required, **self.optional}
         for entry in value:
             if entry not in rules:
                 raise ValueError(
@@ -356,7 +360,8 @@ class Fitted:
             if parameter in parameters:
                 rule.check(f"{name}.{parameter}", parameters[parameter], sizes)
         if all(attribute.startswith("_") for attribute in fitted):
-            rules = {**self.fitted.required, **self.fitted.optional}
+            known = self.fitted
+            rules = {**known.first, **known.required, **known.optional}
             Fields({}, rules).check(name, fitted, sizes)
             return
         self.fitted.check(name, fitted, sizes)

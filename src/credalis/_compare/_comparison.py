@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from credalis._checks import (
     check_choice,
@@ -31,6 +32,7 @@ from credalis._control import fitting, poll
 from credalis._parallel import in_parallel
 from credalis._progress import Progress
 from credalis._warnings import warn_user
+from credalis._weights import check_sample_weight
 from credalis.cluster import BaseCredalClusterer, named_estimators
 from credalis.exceptions import ContrastWarning, ExperimentalWarning, UnitsWarning
 from credalis.metrics import (
@@ -288,6 +290,7 @@ def compare(
     methods: Iterable[Any] | Mapping[str, Any] | None = None,
     y: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     random_state: int | None = None,
 ) -> Comparison:
@@ -309,6 +312,9 @@ def compare(
         that have a name, slow ones and ones whose memory grows with n² included.
     y : array-like of shape (n_samples,), default=None
         True classes. They are compared with the results; no method sees them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row counts in the fits, for methods that take weights; without
+        `methods`, only those are run. All columns of the comparison are about rows.
     n_jobs : int, default=None
         Number of methods run at the same time, as in joblib. It does not change the
         results, but the times.
@@ -338,9 +344,13 @@ def compare(
         name: _configured(estimator, n_clusters, random_state)
         for name, estimator in _named(methods).items()
     }
+    weights = None
+    if sample_weight is not None:
+        estimators = _weighted(estimators, are_named=methods is not None)
+        weights = check_sample_weight(sample_weight, len(np.asarray(X)))
     answers = in_parallel(
         _fit,
-        [(name, estimator, X) for name, estimator in estimators.items()],
+        [(name, estimator, X, weights) for name, estimator in estimators.items()],
         n_jobs=n_jobs,
         progress=Progress("compare", n_runs=len(estimators), max_iter=1, enabled=False),
     )
@@ -360,7 +370,9 @@ def _named(methods: Any) -> dict[str, Any]:
     """Estimators by name; what occurs twice gets a number."""
     known = named_estimators(for_data_alone=True)
     if methods is None:
-        return known
+        return {
+            name: each for name, each in known.items() if not each._is_for_categories
+        }
     if isinstance(methods, Mapping):
         named = {str(name): estimator for name, estimator in methods.items()}
     else:
@@ -388,6 +400,24 @@ def _named(methods: Any) -> dict[str, Any]:
                 f"{estimator!r} for {name!r}"
             )
     return named
+
+
+def _weighted(
+    estimators: dict[str, BaseCredalClusterer], *, are_named: bool
+) -> dict[str, BaseCredalClusterer]:
+    """Those that take weights; others are an error if somebody has named them."""
+    able = {
+        name: each
+        for name, each in estimators.items()
+        if has_fit_parameter(each, "sample_weight")
+    }
+    unable = [name for name in estimators if name not in able]
+    if are_named and unable:
+        raise ValueError(
+            f"sample_weight must be None for methods that take no weights, as "
+            f"{', '.join(unable)}"
+        )
+    return able
 
 
 def _check_classes(X: ArrayLike, y: ArrayLike) -> None:
@@ -431,13 +461,19 @@ class _Answer:
         return tuple(sorted(kind.__name__ for kind in kinds))
 
 
-def _fit(name: str, estimator: BaseCredalClusterer, X: ArrayLike) -> _Answer:
+def _fit(
+    name: str,
+    estimator: BaseCredalClusterer,
+    X: ArrayLike,
+    weights: NDArray[np.float64] | None,
+) -> _Answer:
     """Fit to all objects, and again to a part of them."""
+    given = {} if weights is None else {"sample_weight": weights}
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            estimator.fit(X)
+            estimator.fit(X, **given)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
     # The best so far of a fit that was stopped is nothing to compare.
@@ -447,11 +483,15 @@ def _fit(name: str, estimator: BaseCredalClusterer, X: ArrayLike) -> _Answer:
         estimator,
         seconds,
         [(each.category, str(each.message)) for each in told],
-        _stability(estimator, np.asarray(X)),
+        _stability(estimator, np.asarray(X), weights),
     )
 
 
-def _stability(estimator: BaseCredalClusterer, X: NDArray[Any]) -> float | None:
+def _stability(
+    estimator: BaseCredalClusterer,
+    X: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+) -> float | None:
     """Adjusted Rand index with the result on a part of the objects."""
     rng = np.random.RandomState(0)
     n_rows = min(round(_SHARE * len(X)), _MAX_ROWS)
@@ -464,7 +504,9 @@ def _stability(estimator: BaseCredalClusterer, X: NDArray[Any]) -> float | None:
         # Whatever there is to warn of was said of the fit to all objects.
         warnings.simplefilter("ignore")
         try:
-            again.fit(part)
+            again.fit(
+                part, **({} if weights is None else {"sample_weight": weights[rows]})
+            )
         except ValueError:
             # Too few objects, or parameters that are about all of them.
             return None

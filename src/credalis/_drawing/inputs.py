@@ -30,6 +30,16 @@ def check_partition(value: Any) -> Any:
     return value
 
 
+def seen_by(estimator: Any, X: Any) -> Any:
+    """X as an estimator sees it: of a table, if it was fitted to one, the matrix."""
+    preparation = getattr(estimator, "preparation_", None)
+    if preparation is None:
+        return X
+    if isinstance(X, np.ndarray) and X.shape[1:] == (len(preparation.feature_names),):
+        return X  # it is the matrix
+    return estimator._validate(X, reset=False, ensure_min_samples=1)
+
+
 def check_features(
     X: ArrayLike, n_samples: int | None = None, *, name: str = "X"
 ) -> NDArray[np.float64]:
@@ -50,6 +60,8 @@ def check_feature_names(
     """The names given, those of a data frame, those the estimator saw, or numbers."""
     if feature_names is None:
         feature_names = getattr(X, "columns", None)
+    if feature_names is None and hasattr(estimator, "preparation_"):
+        feature_names = estimator.preparation_.feature_names
     if feature_names is None:
         feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is None:

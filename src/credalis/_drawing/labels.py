@@ -48,6 +48,8 @@ def place_labels(
             fontsize="small",
             color=color,
             zorder=5,
+            # "$" may stand in a name.
+            parse_math=False,
         )
         costs = []
         places = list(product(_DISTANCES, _DIRECTIONS))

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import PAIRED_DISTANCES, paired_distances
 from sklearn.utils import check_random_state, gen_batches
 
 from credalis._checks import check_integer, check_numbers, check_seed
-from credalis._drawing.inputs import check_features, fitted
+from credalis._drawing.inputs import check_features, fitted, seen_by
 from credalis.belief import conflict
 from credalis.dissimilarity import Gower, check_dissimilarities, dissimilarities_between
 from credalis.partition import CredalPartition
@@ -103,7 +103,8 @@ def dissimilarity_space(
         raise ValueError(
             "dissimilarities must be those that were passed to fit, got None"
         )
-    points = check_features(X, fitted(estimator, "partition_").n_samples)
+    n_samples = fitted(estimator, "partition_").n_samples
+    points = check_features(seen_by(estimator, X), n_samples)
     if isinstance(metric, str) and metric == "precomputed":
         return check_dissimilarities(points, symmetrize=symmetrize), metric
     if hasattr(metric, "transform"):

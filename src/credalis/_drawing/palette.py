@@ -41,6 +41,8 @@ MARKER_AREAS = {
 INK = "#333333"
 SOFT_INK = "#777777"
 GRID = "#E9E9E9"
+# What dark pages are drawn on.
+DARK_GROUND = "#12171d"
 SEQUENTIAL = "Blues"
 
 _HATCHES = ("////", "\\\\\\\\", "xxxx", "||||", "----", "++++", "oooo", "....")
@@ -97,6 +99,30 @@ def darkened(color: Colors, share: float) -> Colors:
     return np.asarray(color) * (1 - share)
 
 
+def on_dark(color: str, contrast: float = 4.5) -> str:
+    """A colour "#rrggbb" as it is on a dark page: lighter, if it would be lost there.
+
+    Its contrast with the ground is then at least this, by the definition of WCAG 2.
+    """
+    rgb = _rgb(color)
+    for share in np.linspace(0, 1, 41):
+        lighter = lightened(rgb, float(share))
+        if _contrast(lighter, _rgb(DARK_GROUND)) >= contrast:
+            break
+    return hex_color(lighter)
+
+
+def _rgb(color: str) -> Colors:
+    return np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+
+
+def _contrast(one: Colors, other: Colors) -> float:
+    """Ratio of the luminances of two colours (3,), from 1 to 21."""
+    weights = np.array([0.2126, 0.7152, 0.0722])
+    low, high = sorted(float(_to_linear(each) @ weights) for each in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
 def set_styles(focal_sets: FocalSets) -> list[SetStyle]:
     """Fills of the focal sets.
 
@@ -122,8 +148,7 @@ def set_styles(focal_sets: FocalSets) -> list[SetStyle]:
 
 @lru_cache(maxsize=1)
 def _base_colors() -> Colors:
-    digits = [[color[i : i + 2] for i in (1, 3, 5)] for color in BASE_COLORS]
-    return np.array([[int(pair, 16) for pair in row] for row in digits]) / 255
+    return np.array([_rgb(color) for color in BASE_COLORS])
 
 
 @lru_cache(maxsize=1)

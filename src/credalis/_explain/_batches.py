@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from credalis.tabular._preparation import Features
 
-# Columns that a line names for a cluster.
+# Columns that a line names for a cluster, and rows that are explained together.
 _N_FEATURES = 2
+_CHUNK_ROWS = 1000
 
 
 def with_typical_cells(
@@ -130,4 +131,10 @@ class RowExplainer:
             _N_FEATURES,
             0,
         )
-        return [each.sentence for each in explaining.objects(np.arange(len(kept)))]
+        return [
+            each.sentence
+            for start in range(0, len(kept), _CHUNK_ROWS)
+            for each in explaining.objects(
+                np.arange(start, min(start + _CHUNK_ROWS, len(kept)))
+            )
+        ]

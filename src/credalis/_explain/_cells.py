@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from credalis._checks import check_dense, shown
@@ -195,7 +196,9 @@ def _of_estimator(model: BaseCredalClusterer, X: Any) -> Cells:
             return uncopied_partition(model._reported_masses(rows), model.focal_sets_)
 
     names = getattr(model, "feature_names_in_", getattr(X, "columns", None))
-    columns = columns_of(matrix, None if names is None else list(map(str, names)))
+    # One that takes categories makes numbers of them that nobody knows.
+    table = X if get_tags(model).input_tags.categorical else matrix
+    columns = columns_of(table, None if names is None else list(map(str, names)))
     places = [np.array([j]) for j in range(matrix.shape[1])]
     return Cells(columns, matrix, places, predict, np.ones(len(matrix), dtype=bool))
 

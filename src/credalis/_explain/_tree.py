@@ -1,5 +1,6 @@
 """A small decision tree that says where the decisions of a partition change."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -109,7 +110,10 @@ def decision_text(members: NDArray[np.bool_], names: Sequence[str]) -> str:
 
 def _grown(ranks: Array, decisions: Indices, most: int) -> DecisionTreeClassifier:
     tree = DecisionTreeClassifier(max_leaf_nodes=max(most, 2), random_state=0)
-    return tree.fit(ranks, decisions)
+    with warnings.catch_warnings():
+        # Almost as many decisions as rows are strange, but no regression.
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        return tree.fit(ranks, decisions)
 
 
 def _expected_fidelity(ranks: Array, decisions: Indices, most: int) -> float:

@@ -3,6 +3,8 @@
 import copy
 import shlex
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from os.path import basename
 from typing import Any
 
@@ -12,6 +14,7 @@ from credalis._explain._batches import with_typical_cells
 from credalis._files import naming_errors
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._coverage import (
+    Coverage,
     check_coverage,
     fit_in_part,
     keeps_rows_out,
@@ -21,6 +24,7 @@ from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
 from credalis.cli._shared._methods import (
     check_side_information,
+    check_takes_weights,
     finds_n_clusters,
     make_estimator,
     takes_gower,
@@ -29,8 +33,8 @@ from credalis.cli._shared._methods import (
 from credalis.cli._shared._n_clusters import choose_n_clusters
 from credalis.cli._shared._names import (
     DEFAULT,
-    DEFAULT_OF_DISSIMILARITIES,
     DEFAULT_OF_MIXED,
+    DEFAULT_WITH_WEIGHTS,
 )
 from credalis.cli._shared._options import (
     checked_fields,
@@ -50,9 +54,69 @@ from credalis.partition._presentation import set_sizes
 from credalis.tables import output_format
 from credalis.tabular import TabularModel
 
+# Options that name files of what is known about the rows.
+_FILES = ("labels", "must_link", "cannot_link", "answers")
 # What the method for rows with categories or gaps has no use for: with one of these,
 # the usual one is taken, on encoded columns.
 _FOR_THE_DEFAULT = ("parameters", "labels", "coverage", "precomputed")
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """A table and a method that is about to be fitted to it.
+
+    Attributes
+    ----------
+    table : Data
+        The rows.
+    estimator : BaseCredalClusterer
+        Not fitted yet; its number of clusters is still open.
+    method : str
+        What it is called.
+    """
+
+    table: Data
+    estimator: BaseCredalClusterer
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """What a fit has found about a table.
+
+    Attributes
+    ----------
+    table : Data
+        The rows.
+    estimator : BaseCredalClusterer
+        Fitted.
+    method : str
+        What it is called.
+    partition : CredalPartition
+        Of all rows that were clustered.
+    facts : dict
+        Plain numbers about it.
+    names : list of str or None
+        Names of the clusters.
+    clear_level : float
+        What "clear" asks for.
+    coverage : Coverage or None
+        Sets with a level, if they are asked for.
+    """
+
+    table: Data
+    estimator: BaseCredalClusterer
+    method: str
+    partition: CredalPartition
+    facts: dict[str, Any]
+    names: list[str] | None
+    clear_level: float
+    coverage: Coverage | None
+
+    @property
+    def subject(self) -> BaseCredalClusterer:
+        """The estimator as if all rows had been in the fit, for a report."""
+        return _about(self.estimator, self.partition)
 
 
 def run(context: click.Context, data: str, **options: Any) -> None:
@@ -63,128 +127,164 @@ def run(context: click.Context, data: str, **options: Any) -> None:
         as_json=options["as_json"],
         has_table_on_stdout=options["output"] == "-",
     )
-    fields = checked_fields(options["fields"])
-    clear_level = options["clear_level"] or CLEAR_LEVEL
-    is_open = options["method"] is None
-    if is_open:
-        options["method"] = _default_method(options["precomputed"], console)
-    is_open = is_open and not any(options[name] for name in _FOR_THE_DEFAULT)
-    _check_options(data, options)
-    table_options = DataOptions.take(options)
     with console.hearing_warnings():
-        estimator = make_estimator(
-            options["method"],
-            options["parameters"],
-            precomputed=table_options.precomputed,
-            outlier_rate=options["outlier_rate"],
-            seed=options["seed"],
-            n_jobs=options["n_jobs"],
-            verbose=console.shows_progress,
-        )
-        _check_number(options["n_clusters"], estimator, options["method"])
-        table = load_data(
-            data,
-            table_options,
-            console,
-            by=options["method"],
-            is_described=bool(options["report"]),
-            takes_gower=is_open or takes_gower(estimator),
-            wants_gower=wants_gower(estimator),
-        )
-        if table.metric is not None:
-            if is_open:
-                options["method"] = DEFAULT_OF_MIXED
-                estimator = make_estimator(
-                    DEFAULT_OF_MIXED,
-                    (),
-                    precomputed=False,
-                    outlier_rate=options["outlier_rate"],
-                    seed=options["seed"],
-                    n_jobs=options["n_jobs"],
-                    verbose=console.shows_progress,
-                )
-                console.note(
-                    f"- {DEFAULT_OF_MIXED} clusters them: it takes any dissimilarity, "
-                    f"which {DEFAULT} does not (-m names another method)"
-                )
-            estimator.set_params(metric=table.metric)
-        reasons, called = _fit(estimator, table, options, console)
-        stop_if_asked()
-        partition = estimator.partition_
-        if keeps_rows_out(options):
-            partition = estimator.predict_partition(table.X)
-        coverage = saved_coverage(estimator, options["coverage"])
-        names = full_names(called, partition.n_clusters)
-        facts = _facts(estimator, partition, table, data, reasons, clear_level)
-        text, sets = partition.summary(clear_level=clear_level), None
-        if names is not None:
-            facts["cluster_names"] = names
-            text += "\n" + named_line(names)
-        if coverage is not None:
-            sets = coverage.sets(partition)
-            sizes = set_sizes(sets)
-            facts["coverage"] = coverage.facts(sizes)
-            text += "\n\n" + coverage.text(sizes)
-        if options["output"]:
-            write_memberships(
-                options["output"],
-                table,
-                partition,
-                fields,
-                clear_level,
-                sets,
-                csv_safe=is_csv_safe(options["csv_safe"], options["output"]),
-                cluster_names=names,
-            )
-        if options["model"]:
-            # What was guessed about the file may quote a line of it.
-            about = {**facts, "decisions": table.columns.decisions}
-            preparation = table.prepared.preparation
-            if not table_options.precomputed:
-                about = with_typical_cells(
-                    about, preparation, table.X, partition, clear_level
-                )
-            model = TabularModel(preparation, estimator, about)
-            with naming_errors(options["model"]):
-                model.save(options["model"])
-        if options["report"]:
-            command = _command_line(context, data)
-            write_report(
-                _about(estimator, partition),
-                table,
-                options["report"],
-                command,
-                is_precomputed=table_options.precomputed,
-                clear_level=clear_level,
-                coverage=options["coverage"],
-                cluster_names=names,
-            )
-    _show(console, text, facts, options, time.perf_counter() - start)
+        found = cluster_rows(begin(data, options, console), data, options, console)
+        text = found.partition.summary(clear_level=found.clear_level)
+        if found.names is not None:
+            text += "\n" + named_line(found.names)
+        if found.coverage is not None:
+            sizes = set_sizes(found.coverage.sets(found.partition))
+            text += "\n\n" + found.coverage.text(sizes)
+        write_outputs(found, context, data, options)
+    _show(console, text, found, options, time.perf_counter() - start)
 
 
-def _default_method(is_precomputed: bool, console: Console) -> str:
-    if not is_precomputed:
+def begin(data: str, options: dict[str, Any], console: Console) -> Beginning:
+    """Read the table, and settle on a method; whatever is wrong so far is said."""
+    checked_fields(options["fields"])
+    method = options["method"]
+    is_open = method is None
+    if method is None:
+        method = _default_method(options, console)
+    is_open = is_open and not any(options[name] for name in _FOR_THE_DEFAULT)
+    _check_options(data, method, options)
+    table_options = DataOptions.of(options)
+    estimator = _estimator(method, options["parameters"], options, console)
+    _check_number(options["n_clusters"], estimator, method)
+    table = load_data(
+        data,
+        table_options,
+        console,
+        weights=options["weights"],
+        by=method,
+        is_described=bool(options["report"]),
+        takes_gower=is_open or takes_gower(estimator),
+        wants_gower=wants_gower(estimator),
+    )
+    if table.metric is not None:
+        if is_open:
+            method = DEFAULT_OF_MIXED
+            estimator = _estimator(method, (), options, console)
+            console.note(
+                f"- {DEFAULT_OF_MIXED} clusters them, which has done best on such "
+                "tables (-m names another method)"
+            )
+        estimator.set_params(metric=table.metric)
+    return Beginning(table, estimator, method)
+
+
+def cluster_rows(
+    beginning: Beginning, data: str, options: dict[str, Any], console: Console
+) -> Clustering:
+    """Fit the method to the table."""
+    table, estimator = beginning.table, beginning.estimator
+    clear_level = options["clear_level"] or CLEAR_LEVEL
+    reasons, called = _fit(estimator, table, options, console)
+    stop_if_asked()
+    partition = estimator.partition_
+    if keeps_rows_out(options):
+        partition = estimator.predict_partition(table.X)
+    coverage = saved_coverage(estimator, options["coverage"])
+    names = full_names(called, partition.n_clusters)
+    facts = _facts(estimator, partition, table, data, reasons, clear_level)
+    if names is not None:
+        facts["cluster_names"] = names
+    if coverage is not None:
+        facts["coverage"] = coverage.facts(set_sizes(coverage.sets(partition)))
+    return Clustering(
+        table,
+        estimator,
+        beginning.method,
+        partition,
+        facts,
+        names,
+        clear_level,
+        coverage,
+    )
+
+
+def write_outputs(
+    found: Clustering, context: click.Context, data: str, options: dict[str, Any]
+) -> None:
+    """Write memberships, model and report, as far as they are asked for."""
+    table = found.table
+    if options["output"]:
+        write_memberships(
+            options["output"],
+            table,
+            found.partition,
+            checked_fields(options["fields"]),
+            found.clear_level,
+            None if found.coverage is None else found.coverage.sets(found.partition),
+            csv_safe=is_csv_safe(options["csv_safe"], options["output"]),
+            cluster_names=found.names,
+        )
+    if options["model"]:
+        # What was guessed about the file may quote a line of it.
+        about = {**found.facts, "decisions": table.columns.decisions}
+        # What a further fit has to be given as well.
+        about["weights"] = options["weights"]
+        about["given"] = [f for f in _FILES if options[f] is not None]
+        preparation = table.prepared.preparation
+        if not options["precomputed"]:
+            about = with_typical_cells(
+                about, preparation, table.X, found.partition, found.clear_level
+            )
+        model = TabularModel(preparation, found.estimator, about)
+        with naming_errors(options["model"]):
+            model.save(options["model"])
+    if options["report"]:
+        write_report(
+            found.subject,
+            table,
+            options["report"],
+            _command_line(context, data),
+            is_precomputed=options["precomputed"],
+            clear_level=found.clear_level,
+            coverage=options["coverage"],
+            cluster_names=found.names,
+        )
+
+
+def _estimator(
+    method: str, parameters: Sequence[str], options: dict[str, Any], console: Console
+) -> BaseCredalClusterer:
+    return make_estimator(
+        method,
+        parameters,
+        precomputed=options["precomputed"],
+        outlier_rate=options["outlier_rate"],
+        seed=options["seed"],
+        n_jobs=options["n_jobs"],
+        verbose=console.shows_progress,
+    )
+
+
+def _default_method(options: dict[str, Any], console: Console) -> str:
+    if not options["weights"]:
         return DEFAULT
     console.note(
-        f"--precomputed: {DEFAULT_OF_DISSIMILARITIES}, because the members of "
-        f"{DEFAULT} need attributes (-m names another method)"
+        f"--weights: {DEFAULT_WITH_WEIGHTS}, because {DEFAULT} takes no weights "
+        "(-m names another method)"
     )
-    return DEFAULT_OF_DISSIMILARITIES
+    return DEFAULT_WITH_WEIGHTS
 
 
-def _check_options(data: str, options: dict[str, Any]) -> None:
+def _check_options(data: str, method: str, options: dict[str, Any]) -> None:
     """Everything that can be wrong before the table is read."""
     outputs = {f"--{name}": options[name] for name in ("output", "model", "report")}
     check_outputs(data, outputs)
     check_report(options["report"])
     if options["output"]:
         output_format(options["output"])
-    names = ("partial_labels", "must_link", "cannot_link")
-    files = (options["labels"], options["must_link"], options["cannot_link"])
     given = {
-        name: path for name, path in zip(names, files, strict=True) if path is not None
+        "partial_labels" if name == "labels" else name: options[name]
+        for name in _FILES
+        if options[name] is not None
     }
-    check_side_information(options["method"], given)
+    check_side_information(method, given)
+    if options["weights"]:
+        check_takes_weights(method)
     check_coverage(options)
 
 
@@ -217,10 +317,21 @@ def _fit(
         labels=options["labels"],
         must_link=options["must_link"],
         cannot_link=options["cannot_link"],
+        answers=options["answers"],
         n_clusters=wanted if isinstance(wanted, int) else None,
     )
     reasons: dict[str, Any] = {}
+    weights: dict[str, Any] = {}
+    if table.weights is not None:
+        weights["sample_weight"] = table.weights
+        n_zero = int((table.weights == 0).sum())
+        console.note(
+            f"- {options['weights']!r} says how often each row counts"
+            + (f", {n_zero} of {len(table.X)} not at all" if n_zero else "")
+        )
     if isinstance(wanted, (range, str)):
+        if weights:
+            console.note("the number of clusters is chosen without the weights")
         verbose = estimator.verbose
         selection = choose_n_clusters(
             estimator,
@@ -252,7 +363,7 @@ def _fit(
     if keeps_rows_out(options):
         fit_in_part(estimator, table, options, console)
         return reasons, called
-    estimator.fit(table.X, **given)
+    estimator.fit(table.X, **given, **weights)
     if options["coverage"] is not None:
         stop_if_asked()
         console.note("fitting models to data drawn from mixtures, for --coverage")
@@ -298,17 +409,17 @@ def _facts(
 def _show(
     console: Console,
     text: str,
-    facts: dict[str, Any],
+    found: Clustering,
     options: dict[str, Any],
     seconds: float,
 ) -> None:
     names = ("output", "model", "report")
     written = {name: options[name] for name in names if options[name]}
     values = {
-        "method": options["method"],
+        "method": found.method,
         "parameters": list(options["parameters"]),
         "seed": options["seed"],
-        **facts,
+        **found.facts,
         "written": written,
         "warnings": console.warnings,
         "seconds": round(seconds, 3),

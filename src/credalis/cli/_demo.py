@@ -20,6 +20,6 @@ def run(output: str, seed: int) -> None:
     stop_if_asked()
     click.echo(model.partition_.summary())
     with naming_errors(output):
-        report(model, X, output)
+        report(model, X, output, title="Built-in data: four classes")
     click.echo(f"\nReport written to {Path(output).resolve()}")
     click.echo("Next: credalis cluster data.csv -c 4 --report report.html")

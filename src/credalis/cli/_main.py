@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import click
 
 from credalis import __version__
+from credalis.cli._commands._app import app
+from credalis.cli._commands._ask import ask
 from credalis.cli._commands._cluster import cluster
 from credalis.cli._commands._compare import compare
 from credalis.cli._commands._completion import completion
@@ -46,8 +48,10 @@ def credalis() -> None:
 
 for _command in (
     demo,
+    app,
     cluster,
     predict,
+    ask,
     peaks,
     compare,
     reproduce,
@@ -93,7 +97,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         if is_debugging():
             traceback.print_exc()
         else:
-            _show(_message_of(error))
+            _show(message_of(error))
         return 1
 
 
@@ -116,7 +120,7 @@ def _command_of(error: click.UsageError) -> str:
     return error.ctx.command_path if error.ctx else "credalis"
 
 
-def _message_of(error: Exception) -> str:
+def message_of(error: Exception) -> str:
     """One line about an error."""
     if isinstance(error, MemoryError):
         return (

@@ -31,16 +31,19 @@ def run(data: str, **options: Any) -> None:
             metric=metric,
         )
         centers = graph.suggest(options["n_clusters"])
+        all_keys = table.key_texts()
+        places = np.flatnonzero(table.prepared.is_kept)[rows]
+        keys = [all_keys[place] for place in places]
         if options["plot"]:
-            display = DeltaBelDisplay.from_delta_bel(graph, centers=centers)
+            # The names of the table below: rows may be a sample, or some left out.
+            names = keys if table.id_column else [f"row {key}" for key in keys]
+            display = DeltaBelDisplay.from_delta_bel(
+                graph, centers=centers, object_names=names
+            )
             write_figure(options["plot"], lambda axes: display.plot(ax=axes))
-            if len(rows) < len(table.columns):
-                console.note("the graph numbers the rows within this sample")
-    places = np.flatnonzero(table.prepared.is_kept)[rows]
-    keys = table.key_texts()
     listed = [
         {
-            table.key.name: keys[places[i]],
+            table.key.name: keys[i],
             "delta": float(graph.delta[i]),
             "belief": float(graph.belief[i]),
             "importance": float(graph.importance[i]),

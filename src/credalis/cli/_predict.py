@@ -1,6 +1,5 @@
 """``credalis predict``: the masses of new rows under a saved model."""
 
-import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,19 +15,17 @@ from credalis.cli._shared._coverage import (
 )
 from credalis.cli._shared._data import DataOptions
 from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._models import open_model_and_table
 from credalis.cli._shared._options import (
     checked_fields,
     is_csv_safe,
 )
 from credalis.cli._shared._outputs import check_outputs
 from credalis.cli._shared._tally import Tally, named_line
-from credalis.cluster import BaseCredalClusterer
-from credalis.io import load
 from credalis.partition import CLEAR_LEVEL
 from credalis.partition._presentation import set_sizes
 from credalis.tables import Table, output_format, write_table
 from credalis.tabular import (
-    Preparation,
     TabularModel,
     membership_batch,
     membership_schema,
@@ -56,18 +53,7 @@ def run(model: str, data: str, **options: Any) -> None:
         check_outputs(source, {"--output": output})
     table_options = DataOptions.take(options)
     with console.hearing_warnings():
-        saved = _load(model)
-        # The identifiers of the fit, if the new table has them as well.
-        implied = saved.facts.get("id") if isinstance(saved, TabularModel) else None
-        table = table_options.open(data, [implied] if implied else [])
-        id_column = table_options.id_column
-        if id_column is not None:
-            table.check_columns([id_column])
-        elif implied in table.columns:
-            id_column = implied
-        scorer = (
-            saved if isinstance(saved, TabularModel) else _tabular_model(saved, table)
-        )
+        scorer, table, id_column = open_model_and_table(model, data, table_options)
         level = options["clear_level"] or scorer.facts.get("clear_level", CLEAR_LEVEL)
         known = scorer.facts.get("coverage", {}).get("level")
         coverage = saved_coverage(scorer.estimator, options["coverage"] or known)
@@ -231,43 +217,3 @@ class _Scoring:
             )
         if not self.tally.n_rows:
             raise ValueError(f"{self._table.name} has a header but no rows")
-
-
-def _load(path: str) -> Any:
-    saved = load(path)
-    if not isinstance(saved, (TabularModel, BaseCredalClusterer)):
-        raise ValueError(
-            f"{path} holds a {type(saved).__name__}, not a model that can predict"
-        )
-    return saved
-
-
-def _tabular_model(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
-    """An estimator saved in Python, as a model that takes the columns as they are."""
-    names = getattr(estimator, "feature_names_in_", None)
-    n_features = estimator.n_features_in_
-    columns = tuple(table.columns if names is None else map(str, names))
-    if len(columns) != n_features:
-        raise ValueError(
-            f"{table.name} must have {n_features} columns in the order of the fit, "
-            f"because the model has no column names; got {len(columns)}"
-        )
-    preparation = Preparation(
-        numeric=columns,
-        categories={},
-        scaling="none",
-        missing="error",
-        center=np.zeros(n_features),
-        scale=np.ones(n_features),
-        fill=np.full(n_features, np.nan),
-        fill_categories={},
-    )
-    return TabularModel(preparation, _without_names(estimator))
-
-
-def _without_names(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
-    """A copy that takes an array without a warning about names."""
-    twin = copy.copy(estimator)
-    if hasattr(twin, "feature_names_in_"):
-        del twin.feature_names_in_
-    return twin

@@ -5,7 +5,8 @@
   attributes; ``_registry`` knows all estimators.
 - ``_inputs``: what methods make of X and of what is known about it: dissimilarities and
   their scale, labels and pairs, hard clusters and seeds.
-- ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC, EGMM),
+- ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC, EGMM,
+  CatECM),
   ``relational`` (RECM, ECMdd, MECM), ``votes`` (EkNNclus), ``bootstrap`` (Bootclus):
   the methods.
 - ``consensus``: a committee of methods, and a network that learns its evidence.
@@ -36,6 +37,7 @@ from credalis.cluster.prototypes._bpec import BPEC as BPEC
 from credalis.cluster.votes._eknnclus import EkNNclus as EkNNclus
 from credalis.cluster.bootstrap._bootclus import Bootclus as Bootclus
 from credalis.cluster.prototypes._egmm import EGMM as EGMM
+from credalis.cluster.prototypes._catecm import CatECM as CatECM
 from credalis.cluster.consensus._consensus import Consensus as Consensus
 from credalis.cluster.prototypes._cecm import CECM as CECM
 

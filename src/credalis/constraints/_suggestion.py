@@ -114,10 +114,16 @@ def _anchors(
         if len(chosen) < partition.n_clusters and all(differs):
             members = np.flatnonzero(group == number)
             chosen.append(int(members[confidence[members].argmax()]))
-    is_free = np.ones(len(labels), dtype=bool)
-    is_free[touched] = False
+    is_touched = np.zeros(len(labels), dtype=bool)
+    is_touched[touched] = True
     for cluster in np.setdiff1d(np.unique(labels), labels[chosen]):
-        members = np.flatnonzero(is_free & (labels == cluster))
+        members = np.flatnonzero(
+            (labels == cluster) & ~np.isin(group, group[np.array(chosen, dtype=int)])
+        )
+        # An object that has been compared with one anchor stays one: to ask pair by
+        # pair must not begin again with another object each time.
+        compared = members[is_touched[members]]
+        members = compared if len(compared) else members
         if len(chosen) < partition.n_clusters and len(members):
             chosen.append(int(members[belief[members, cluster].argmax()]))
     return np.array(chosen, dtype=np.intp)

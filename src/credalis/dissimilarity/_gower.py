@@ -361,6 +361,10 @@ class Gower(_archive.SavedFields):
         is_known[:, has_gaps] = X[:, self.gaps[has_gaps]] < 0.5
         return is_known
 
+    def without_gaps(self, X: Array) -> Array:
+        """The columns of X that say something other than which cells are unknown."""
+        return np.delete(X, self.gaps[self.gaps >= 0], axis=1)
+
     def between(self, X: Array, Y: Array | None = None) -> Array:
         """Dissimilarities of the rows of X and Y, or of X, (n_X, n_Y).
 

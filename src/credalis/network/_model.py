@@ -170,6 +170,20 @@ class Standardization(_archive.SavedFields):
         return cls(mean, np.where(deviation > 0, deviation, 1.0))
 
     @classmethod
+    def weighted(
+        cls, X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> "Standardization":
+        """Means and standard deviations of rows that count as their weights say."""
+        shares = weights / weights.sum()
+        mean = shares @ X
+        unit = np.abs(X - mean).max(axis=0)
+        unit[unit == 0] = 1.0
+        deviation = unit * np.sqrt(shares @ np.square((X - mean) / unit))
+        # Rounding is no variation.
+        deviation[(X[0] == X).all(axis=0)] = 0.0
+        return cls(mean, np.where(deviation > 0, deviation, 1.0))
+
+    @classmethod
     def alike(cls, X: NDArray[np.float64]) -> "Standardization":
         """One mean and one deviation for all columns, which belong together."""
         common = cls.of(X.reshape(-1, 1))

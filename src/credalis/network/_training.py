@@ -19,6 +19,7 @@ from credalis.objectives import (
     Objective,
     PairConstraints,
     SampledStress,
+    WeightedStress,
     block_stress,
     residual_store,
 )
@@ -177,6 +178,8 @@ class TrainingData:
     known : TrainingData or None
         Objects that side information is about, and that information, if they are not
         among these objects; blocks are then trained with both.
+    weights : array of shape (n_samples,) or None
+        Weights of the objects, if all pairs count at once; None: all are 1.
     """
 
     inputs: Array | DeferredInputs
@@ -186,6 +189,7 @@ class TrainingData:
     information: SideInformation
     pairs: tuple[Indices, Indices] | None = None
     known: "TrainingData | None" = None
+    weights: NDArray[np.float64] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -220,6 +224,8 @@ class TrainingData:
 def stress_objective(data: TrainingData) -> Objective:
     """The stress over the pairs that count, in the form that is fastest for them."""
     n_samples = data.n_samples
+    if data.weights is not None:
+        return WeightedStress(data.similarities.matrix(), data.focal_sets, data.weights)
     if data.pairs is None:
         if n_samples > _MAX_DENSE:
             return BlockStress(data.similarities, data.focal_sets)

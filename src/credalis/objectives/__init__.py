@@ -23,6 +23,7 @@ from credalis.objectives._prototypes import (
     PrototypeModel,
     PrototypeMoments,
     SetPrototypes,
+    barycenters,
     cluster_scatters,
     ecm_centers,
     ecm_model,
@@ -53,6 +54,7 @@ from credalis.objectives._values import (
     sampled_stress,
     stress_sum,
 )
+from credalis.objectives._weighted_stress import WeightedStress
 
 __all__ = [
     "SMALLEST_COST",
@@ -74,7 +76,9 @@ __all__ = [
     "Scaled",
     "SetPrototypes",
     "Sum",
+    "WeightedStress",
     "automatic_exponent",
+    "barycenters",
     "block_stress",
     "cluster_scatters",
     "cluster_shares",

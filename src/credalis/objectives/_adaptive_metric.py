@@ -33,14 +33,19 @@ class MetricSpace:
     unit: float
 
     @classmethod
-    def of(cls, X: Array) -> "MetricSpace":
-        """The space of the rows of X."""
-        centered = X - X.mean(axis=0)
-        scale = np.sqrt(np.mean(centered**2, axis=0))
+    def of(cls, X: Array, weights: Array | None = None) -> "MetricSpace":
+        """The space of the rows of X, which count as often as their weights say."""
+        shares = None if weights is None else weights / weights.sum()
+        centered = X - np.average(X, axis=0, weights=shares)
+        scale = np.sqrt(np.average(centered**2, axis=0, weights=shares))
         varies = scale > np.finfo(np.float64).eps * np.abs(X).max(axis=0)
         scale = np.where(varies, scale, 1.0)
         centered *= np.where(varies, 1 / scale, 0.0)
-        values, vectors = np.linalg.eigh(centered.T @ centered / len(X))
+        if shares is None:
+            products = centered.T @ centered / len(X)
+        else:
+            products = (shares[:, None] * centered).T @ centered
+        values, vectors = np.linalg.eigh(products)
         unit = np.exp(2 * np.log(scale[varies]).mean()) if varies.any() else 1.0
         return cls(scale, vectors[:, values > _CONSTANT * len(values)], float(unit))
 

@@ -98,7 +98,7 @@ class SetPrototypes:
 
 @dataclass(frozen=True, eq=False)
 class PrototypeMoments:
-    """Sums over the objects, with weights w_ij = m_ij^β.
+    """Sums over the objects, with weights w_ij = m_ij^β, times that of the object.
 
     Attributes
     ----------
@@ -186,12 +186,16 @@ def prototype_masses(X: Array, sets: SetPrototypes, model: PrototypeModel) -> Ar
 
 
 def prototype_moments(
-    X: Array, sets: SetPrototypes, model: PrototypeModel, given: Array | None = None
+    X: Array,
+    sets: SetPrototypes,
+    model: PrototypeModel,
+    given: Array | None = None,
+    object_weights: Array | None = None,
 ) -> PrototypeMoments:
     """J and what moves the prototypes, with the best masses or given ones.
 
     One pass over the data in blocks; the best masses are never held as a whole. Given
-    ones have shape (n_samples, n_focal_sets).
+    ones have shape (n_samples, n_focal_sets). An object of weight w counts w times.
     """
     sums = _Sums(sets)
     for rows in row_blocks(len(X), len(model.focal_sets)):
@@ -201,7 +205,10 @@ def prototype_moments(
             masses = masses_from_costs(costs, model.beta)
         else:
             masses = given[rows].T
-        sums.add(mass_weights(masses, model.beta), costs, X[rows], turned)
+        weights = mass_weights(masses, model.beta)
+        if object_weights is not None:
+            weights *= object_weights[rows]
+        sums.add(weights, costs, X[rows], turned)
     return sums.moments()
 
 

@@ -67,10 +67,16 @@ class _Inside(NamedTuple):
 
 
 class RowStress(ABC):
-    """L = mean of (κ_ij - δ*_ij)² over pairs of objects."""
+    """L = mean of (κ_ij - δ*_ij)² over pairs of objects.
+
+    An object of weight w stands for w copies that share its masses: a pair counts as
+    often as there are pairs of copies, and an object makes w² - w of them with itself,
+    or none if it is no whole one.
+    """
 
     focal_sets: FocalSets
     n_samples: int
+    weights: Array | None = None
 
     @abstractmethod
     def blocks(self) -> list[slice]:
@@ -78,7 +84,10 @@ class RowStress(ABC):
 
     @abstractmethod
     def row_problem(self, masses: Array, rows: slice) -> Quadratics:
-        """G and h of each of the rows: what L is as a function of its masses alone."""
+        """G and h of each of the rows: what L is as a function of its masses alone.
+
+        Of a single copy, if it has a weight, the others being fixed as well.
+        """
 
     @abstractmethod
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
@@ -115,22 +124,45 @@ class CommonStress(RowStress):
     stored : array of shape (n_samples, n_landmarks), default=None
         The similarities to the landmarks, ones for the landmarks with themselves; None
         if they are to be computed whenever they are needed.
+    weights : array of shape (n_samples,), default=None
+        Weights of the objects; None: all are 1.
     """
 
     similarities: Similarities
     n_landmarks: int
     focal_sets: FocalSets
     stored: Array | None = None
+    weights: Array | None = None
 
     @property
     def n_samples(self) -> int:  # type: ignore[override]
         """Number of objects."""
         return self.similarities.n_samples
 
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs (object, landmark) of different objects, at least 1."""
-        return max(1, (self.n_samples - 1) * self.n_landmarks)
+    @cached_property
+    def n_pairs(self) -> float:
+        """Number of pairs (object, landmark) of different objects, at least 1.
+
+        Or the sum of their weights.
+        """
+        if self.weights is None:
+            return max(1, (self.n_samples - 1) * self.n_landmarks)
+        landmarks = self.weights[: self.n_landmarks]
+        copies = landmarks * self._single[: self.n_landmarks]
+        total = float(self.weights.sum() * landmarks.sum() - copies.sum())
+        return total if total > 0 else 1.0
+
+    @cached_property
+    def _single(self) -> Array:
+        """Copies of an object that it makes no pair with: itself, at most one."""
+        assert self.weights is not None
+        return np.minimum(self.weights, 1.0)
+
+    def _counted(self, masses: Array, power: float = 1.0) -> Array:
+        """Masses times powers of the weights of their objects."""
+        if self.weights is None:
+            return masses
+        return masses * (self.weights**power)[:, None]
 
     def blocks(self) -> list[slice]:
         """Landmarks, then the objects that depend on nothing but landmarks."""
@@ -148,11 +180,12 @@ class CommonStress(RowStress):
         landmarks = slice(0, self.n_landmarks)
         is_free = rows.start >= self.n_landmarks
         is_all = self.n_landmarks == self.n_samples
-        sums = self._target_sums(masses, rows, landmarks)
+        counted = self._counted(masses)
+        sums = self._target_sums(counted, rows, landmarks)
         if not is_free and is_all:
             sums *= 2.0
         elif not is_free:
-            sums += self._target_sums(masses, rows, slice(0, self.n_samples))
+            sums += self._target_sums(counted, rows, slice(0, self.n_samples))
         linear = _flat(self._apart(sums) / self.n_pairs)
         owners = None
         if masses.ndim == 3:
@@ -161,11 +194,15 @@ class CommonStress(RowStress):
         if not is_free:
             # A landmark is among the landmarks and among the objects, but no pair.
             scale = np.sqrt(2.0 / self.n_pairs)
-            removed = _flat(self._apart(masses[..., rows, :]) * scale)
+            own = self._apart(masses[..., rows, :]) * scale
+            if self.weights is not None:
+                own *= np.sqrt(self._single[rows])[:, None]
+            removed = _flat(own)
         # Other objects have the landmarks as partners, a landmark these and everybody.
-        parts = [masses[..., landmarks, :]]
+        rooted = self._counted(masses, 0.5)
+        parts = [rooted[..., landmarks, :]]
         if not is_free and not is_all:
-            parts.append(masses)
+            parts.append(rooted)
         weight = (2.0 if is_all and not is_free else 1.0) / self.n_pairs
         n_partners = sum(part.shape[-2] for part in parts)
         if n_partners < len(self.focal_sets):
@@ -179,21 +216,23 @@ class CommonStress(RowStress):
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
         """From all pairs of landmarks in the block."""
         n_rows = direction.shape[-2]
-        if rows.start >= self.n_landmarks or n_rows == 1:
+        is_alone = n_rows == 1 and self.weights is None
+        if rows.start >= self.n_landmarks or is_alone:
             return np.zeros((*direction.shape[:-2], 3))
         own = masses[..., rows, :]
         against, moved = self._apart(own), self._apart(direction)
         # With r the residual of a pair, u = yᵢ C xⱼ, v = yⱼ C xᵢ and w = yᵢ C yⱼ, what
         # (r + t (u + v) + t² w)² exceeds (r + t u)² and (r + t v)² by, less r², is
-        # 2 t² (r w + u v) + 2 t³ (u + v) w + t⁴ w².
-        if n_rows < len(self.focal_sets):
+        # 2 t² (r w + u v) + 2 t³ (u + v) w + t⁴ w². So it is for copies that share
+        # their masses, of which each row moved alone.
+        if n_rows < len(self.focal_sets) or self.weights is not None:
             turned = direction.swapaxes(-1, -2)
             residuals = against @ own.swapaxes(-1, -2) - 1.0 + self.block(rows, rows)
             us, ws = moved @ own.swapaxes(-1, -2), moved @ turned
-            diagonal = np.arange(n_rows)
-            us[..., diagonal, diagonal] = ws[..., diagonal, diagonal] = 0.0
-            r_w, u_v = _inner(residuals, ws), _inner(us, us.swapaxes(-1, -2))
-            u_w, w_w = _inner(us, ws), _inner(ws, ws)
+            counts = self._pair_counts(rows, rows)
+            r_w = _inner(counts * residuals, ws)
+            u_v = _inner(counts * us, us.swapaxes(-1, -2))
+            u_w, w_w = _inner(counts * us, ws), _inner(counts * ws, ws)
         else:
             r_w, u_v, u_w, w_w = self._coupling_of_many(
                 own, direction, against, moved, self.block(rows, rows)
@@ -236,11 +275,28 @@ class CommonStress(RowStress):
         total = 0.0
         for rows in _cut(0, self.n_samples, _MAX_BLOCK):
             residuals = self._apart(masses[rows]) @ partners.T - 1.0
-            residuals += self.block(rows, slice(0, self.n_landmarks))
+            landmarks = slice(0, self.n_landmarks)
+            residuals += self.block(rows, landmarks)
+            if self.weights is not None:
+                counts = self._pair_counts(rows, landmarks)
+                total += float(np.vdot(counts * residuals, residuals))
+                continue
             own = np.arange(rows.start, min(rows.stop, self.n_landmarks))
             residuals[own - rows.start, own] = 0.0
             total += float(np.vdot(residuals, residuals))
         return total / self.n_pairs
+
+    def _pair_counts(self, rows: slice, columns: slice) -> Array:
+        """How often pairs count: not at all for an object with itself as one copy."""
+        counts = np.ones((rows.stop - rows.start, columns.stop - columns.start))
+        own = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
+        places = own - rows.start, own - columns.start
+        if self.weights is None:
+            counts[places] = 0.0
+            return counts
+        counts *= self.weights[rows, None] * self.weights[columns]
+        counts[places] -= self.weights[own] * self._single[own]
+        return counts
 
     def block(self, rows: slice, columns: slice) -> Array:
         """A block of the similarities, ones for an object with itself."""
@@ -436,12 +492,18 @@ class RowCost:
         """Those of the stress."""
         return self.stress.blocks()
 
+    def row_weights(self, rows: slice) -> Array | float:
+        """How often `row_problem` counts in the cost, (n_rows, 1) or 1."""
+        weights = self.stress.weights
+        return 1.0 if weights is None else weights[rows, None]
+
     def row_problem(self, masses: Array, rows: slice) -> Quadratics:
-        """G and h of each of the rows."""
+        """G and h of each of the rows, or of one copy of each."""
         problem = self.stress.row_problem(masses, rows)
         if self._links is None:
             return problem
         slopes = _linked(self._links[rows], masses) @ self.stress.focal_sets.apartness
+        slopes = slopes / self.row_weights(rows)
         return replace(problem, linear=problem.linear - 0.5 * _flat(slopes))
 
     def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:

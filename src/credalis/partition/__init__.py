@@ -4,7 +4,11 @@ from credalis import _archive
 from credalis._choices import CLEAR_LEVEL
 from credalis._coverage import TARGETS, CoverageCalibration
 from credalis.belief import FocalSets
-from credalis.partition._partition import CredalPartition, uncopied_partition
+from credalis.partition._partition import (
+    CredalPartition,
+    index_of,
+    uncopied_partition,
+)
 from credalis.partition._verdicts import Verdicts
 
 __all__ = [
@@ -12,6 +16,7 @@ __all__ = [
     "CoverageCalibration",
     "CredalPartition",
     "Verdicts",
+    "index_of",
     "uncopied_partition",
 ]
 

@@ -61,6 +61,9 @@ class CredalPartition:
         and so do values above -1e-8, which become 0; anything beyond is an error.
     focal_sets : FocalSets
         What the columns stand for.
+    index : array-like of length n_samples, default=None
+        Names of the objects: `fit` and ``predict_partition`` keep the index of a pandas
+        frame, and `to_pandas` gives it back. Files do not hold it.
 
     Raises
     ------
@@ -96,6 +99,7 @@ class CredalPartition:
 
     masses: NDArray[np.float64]
     focal_sets: FocalSets
+    index: Any = None
 
     # Shape and values of the masses are checked whenever a partition is made.
     _schema: ClassVar[_archive.Rule] = _archive.Fields(
@@ -111,6 +115,7 @@ class CredalPartition:
                 f"focal_sets must be a FocalSets, got {type(self.focal_sets).__name__}"
             )
         object.__setattr__(self, "masses", _checked(self.masses, self.focal_sets))
+        _check_names(self.index, len(self.masses))
 
     @property
     def n_samples(self) -> int:
@@ -527,7 +532,7 @@ class CredalPartition:
         normalize = (
             belief.dempster_normalize if rule == "dempster" else belief.yager_normalize
         )
-        return CredalPartition(*normalize(self.masses, self.focal_sets))
+        return CredalPartition(*normalize(self.masses, self.focal_sets), self.index)
 
     def relabel(self, new_labels: Iterable[int]) -> "CredalPartition":
         """A copy in which cluster k is called ``new_labels[k]``.
@@ -539,8 +544,8 @@ class CredalPartition:
         relabeled = self.focal_sets.relabel(labels)
         if set(relabeled.subsets) == set(self.focal_sets.subsets):
             columns = [relabeled.index(subset) for subset in self.focal_sets]
-            return CredalPartition(self.masses[:, columns], self.focal_sets)
-        return CredalPartition(self.masses, relabeled)
+            return CredalPartition(self.masses[:, columns], self.focal_sets, self.index)
+        return CredalPartition(self.masses, relabeled, self.index)
 
     def __getitem__(self, objects: Any) -> "CredalPartition":
         """The objects of a slice, of a list of numbers or of a boolean mask."""
@@ -551,7 +556,10 @@ class CredalPartition:
             if index.size == 0:
                 index = index.astype(np.intp)
             _check_index(index, self.n_samples)
-        return CredalPartition(self.masses[index], self.focal_sets)
+        names = self.index
+        if names is not None:
+            names = names[index] if hasattr(names, "take") else np.asarray(names)[index]
+        return CredalPartition(self.masses[index], self.focal_sets, names)
 
     def __len__(self) -> int:
         return self.n_samples
@@ -612,10 +620,12 @@ class CredalPartition:
         Parameters
         ----------
         index : array-like, default=None
-            Names of the objects.
+            Names of the objects. None: those the partition has, which are the index of
+            the pandas frame that was clustered; else numbers from 0.
         clear_level : float, default=0.7
             As in `verdicts`.
         """
+        index = self.index if index is None else index
         return _presentation.to_pandas(self, index, self.verdicts(clear_level))
 
     def to_polars(self, *, clear_level: float = CLEAR_LEVEL) -> "pl.DataFrame":
@@ -686,17 +696,32 @@ def _check_index(index: NDArray[Any], n_samples: int) -> None:
         )
 
 
+def _check_names(index: Any, n_samples: int) -> None:
+    if index is not None and (not hasattr(index, "__len__") or len(index) != n_samples):
+        raise ValueError(
+            f"index must hold a name for each of the {n_samples} objects, got "
+            f"{shown(index)}"
+        )
+
+
+def index_of(X: Any) -> Any:
+    """Names of the rows of a pandas frame; None for anything else."""
+    return X.index if hasattr(X, "iloc") and hasattr(X, "columns") else None
+
+
 def uncopied_partition(
-    masses: NDArray[np.float64], focal_sets: FocalSets
+    masses: NDArray[np.float64], focal_sets: FocalSets, index: Any = None
 ) -> CredalPartition:
     """A partition that keeps the array it is given instead of a copy.
 
     For masses that nobody else holds and that are too many to be held twice. They are
-    checked as usual, and can no longer be written to.
+    checked as usual, and can no longer be written to. The index is as in the class.
     """
     partition = object.__new__(CredalPartition)
     object.__setattr__(partition, "focal_sets", focal_sets)
     object.__setattr__(partition, "masses", _checked(masses, focal_sets, copy=False))
+    _check_names(index, len(partition.masses))
+    object.__setattr__(partition, "index", index)
     return partition
 
 

@@ -1,6 +1,6 @@
 """DeltaBelDisplay: which objects stand out as centres of clusters."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import naming
 from credalis._drawing.axes import add_legend, start_axes
+from credalis._drawing.inputs import check_names
 from credalis._drawing.labels import place_labels
 from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
 from credalis._drawing.palette import (
@@ -28,6 +29,8 @@ _SIZE = (7.2, 4.4)
 # Beside more centres than MAX_LISTED stands only the cluster, beside more than this
 # nothing.
 _MAX_NUMBERED = 20
+# Longer names of objects are cut.
+_MAX_NAME = 20
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -37,8 +40,9 @@ class DeltaBelDisplay:
     Centres of clusters lie in the upper right: many objects are near them (Bel), and no
     better candidate is (δ). Objects of low Bel and large δ are outliers. The chosen
     centres have the colours and markers of their clusters; beside each of up to ten
-    stand the cluster and the row number, beside each of up to twenty the cluster.
-    Dashed lines are the thresholds that separate the centres from the other objects.
+    stand the cluster and the row number or the name, beside each of up to twenty the
+    cluster. Dashed lines are the thresholds that separate the centres from the other
+    objects.
 
     Use `from_delta_bel` or `from_data` to make a display.
 
@@ -48,6 +52,8 @@ class DeltaBelDisplay:
         The graph.
     centers : array of int, shape (n_clusters,)
         Row numbers of the chosen objects; the k-th is the centre of cluster k.
+    object_names : sequence of str, default=None
+        What the objects are called; None: by their row numbers.
 
     Attributes
     ----------
@@ -74,6 +80,7 @@ class DeltaBelDisplay:
     delta: NDArray[np.float64]
     belief: NDArray[np.float64]
     centers: NDArray[np.intp]
+    object_names: Sequence[str] | None = None
 
     @classmethod
     def from_delta_bel(
@@ -82,6 +89,7 @@ class DeltaBelDisplay:
         *,
         n_clusters: int | None = None,
         centers: ArrayLike | None = None,
+        object_names: Sequence[str] | None = None,
         ax: "Axes | None" = None,
     ) -> "DeltaBelDisplay":
         """Make a display from a δ-Bel graph.
@@ -95,6 +103,8 @@ class DeltaBelDisplay:
             to it.
         centers : array-like of int, default=None
             Row numbers of your own choice, as ``graph.threshold(...)`` returns them.
+        object_names : sequence of str, default=None
+            What the objects are called, one name for each; None: by their row numbers.
         ax : matplotlib Axes, default=None
             Axes to draw on right away; with None, nothing is drawn until `plot`.
 
@@ -111,8 +121,15 @@ class DeltaBelDisplay:
             )
         else:
             rows = _checked_rows(centers, len(graph))
+        if object_names is not None:
+            object_names = check_names(
+                "object_names", object_names, len(graph), "objects"
+            )
         display = cls(
-            delta=np.array(graph.delta), belief=np.array(graph.belief), centers=rows
+            delta=np.array(graph.delta),
+            belief=np.array(graph.belief),
+            centers=rows,
+            object_names=object_names,
         )
         return display if ax is None else display.plot(ax=ax)
 
@@ -296,7 +313,8 @@ class DeltaBelDisplay:
             markersize=7.5,
             color=BASE_COLORS[0],
             markeredgecolor="white",
-            label="centre" + self._name(": cluster", " (row)"),
+            label="centre"
+            + self._name(": cluster", f" ({'object' if self.object_names else 'row'})"),
         )
 
     def _name(self, cluster: str, row: str) -> str:
@@ -305,12 +323,19 @@ class DeltaBelDisplay:
             return ""
         return cluster + row if self.n_clusters <= MAX_LISTED else cluster
 
+    def _object_name(self, row: int) -> str:
+        if self.object_names is None:
+            return f"row {row}"
+        name = self.object_names[row]
+        return name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
+
     def _name_centers(self, ax: Any) -> None:
         """Names beside the centres, clear of each other and of the thresholds."""
         from matplotlib.patheffects import withStroke
 
         names = [
-            self._name(f"{k}", f" (row {row})") for k, row in enumerate(self.centers)
+            self._name(f"{k}", f" ({self._object_name(int(row))})")
+            for k, row in enumerate(self.centers)
         ]
         if not any(names):
             return

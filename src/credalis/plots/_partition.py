@@ -13,6 +13,7 @@ from credalis._drawing.inputs import (
     check_features,
     check_partition,
     fitted,
+    seen_by,
 )
 from credalis._drawing.legibility import MAX_LISTED, MAX_OUTLINED, point_size
 from credalis._drawing.palette import (
@@ -181,6 +182,7 @@ class CredalPartitionDisplay:
         CredalPartitionDisplay
         """
         partition = fitted(estimator, "partition_")
+        X = seen_by(estimator, X)
         n_features = check_features(X, partition.n_samples).shape[1]
         names = check_feature_names(feature_names, X, n_features, estimator)
         centers: Any = getattr(estimator, "centers_", None)

@@ -1,6 +1,7 @@
 """One self-contained HTML page about a result."""
 
 import base64
+import datetime
 import hashlib
 from collections.abc import Sequence
 from os import PathLike
@@ -15,8 +16,10 @@ from credalis.partition import CLEAR_LEVEL
 from credalis.partition._presentation import silences
 from credalis.report._charts.chart import import_graph_objects
 from credalis.report._charts.diagrams import history_chart, peaks_chart, shepard_chart
+from credalis.report._charts.distributions import panels_of
 from credalis.report._charts.heatmaps import mass_chart, profile_chart
 from credalis.report._charts.picture import picture
+from credalis.report._charts.theme import dark_colors
 from credalis.report._content.objects import (
     objects_between,
     outlying_objects,
@@ -25,10 +28,19 @@ from credalis.report._content.objects import (
 from credalis.report._content.profiles import cards_of, profiles_of
 from credalis.report._content.settings import settings_of
 from credalis.report._content.subject import Subject, subject_of
-from credalis.report._content.summary import coverage_text, facts, how, lead
+from credalis.report._content.summary import (
+    coverage_text,
+    day,
+    facts,
+    how,
+    lead,
+    specialist_rows,
+)
 from credalis.report._content.text import plain
+from credalis.report._content.why import why
 
 _MAX_NOTE_LENGTH = 1000
+_MAX_TITLE_LENGTH = 120
 
 
 def report(
@@ -45,6 +57,8 @@ def report(
     described: Sequence[str] = (),
     cluster_names: Sequence[str] | None = None,
     notes: Sequence[str] = (),
+    title: str | None = None,
+    date: datetime.date | None = None,
 ) -> None:
     """Write one HTML page about a clustering; it opens offline.
 
@@ -61,18 +75,19 @@ def report(
 
     Parameters
     ----------
-    result : fitted estimator or CredalPartition
+    result : fitted estimator, Pipeline that ends in one, or CredalPartition
         What to report on.
     X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-        The objects the result is about, or the dissimilarities that an estimator with
-        ``metric="precomputed"`` was fitted to.
+        The objects the result is about, as ``fit`` was given them, or the
+        dissimilarities that an estimator with ``metric="precomputed"`` was fitted to.
     path : str or path-like
         File to write. It appears whole or not at all.
     dissimilarities : array-like, default=None
         What ``fit`` was given as ``dissimilarities``, if it was.
     data : DataFrame, dict of columns or array, default=None
         The table as the reader knows it, one row for each object, in original units;
-        columns of words and missing values are allowed. None: X.
+        columns of words and missing values are allowed. None: X, which for a Pipeline
+        is the table before any of its steps.
     ids : sequence, default=None
         Names of the objects. None: the index of a pandas frame if it is more than row
         numbers, else row numbers from 0.
@@ -92,6 +107,10 @@ def report(
     notes : sequence of str, default=()
         What was decided about the table, such as ``decisions_`` of
         `credalis.tabular.TablePreparation`; the page lists it.
+    title : str, default=None
+        What the page is about, such as the name of the table. None: the method.
+    date : datetime.date, default=None
+        The day that stands beside the title. None: today.
 
     Examples
     --------
@@ -105,6 +124,10 @@ def report(
     import_jinja()
     if command is not None and not isinstance(command, str):
         raise ValueError(f"command must be a str or None, got {command!r}")
+    if title is not None and not isinstance(title, str):
+        raise ValueError(f"title must be a str or None, got {title!r}")
+    if date is not None and not isinstance(date, datetime.date):
+        raise ValueError(f"date must be a datetime.date or None, got {date!r}")
     subject = subject_of(
         result,
         X,
@@ -116,13 +139,25 @@ def report(
         cluster_names=cluster_names,
     )
     decisions = [plain(note, _MAX_NOTE_LENGTH) for note in notes]
-    html = _page(subject, command, coverage_text(subject, coverage), decisions)
+    html = _page(
+        subject,
+        command,
+        coverage_text(subject, coverage),
+        decisions,
+        None if title is None else plain(title, _MAX_TITLE_LENGTH),
+        datetime.date.today() if date is None else date,
+    )
     with atomic_write(path) as stream:
         stream.write(html.encode())
 
 
 def _page(
-    subject: Subject, command: str | None, coverage: str, decisions: list[str]
+    subject: Subject,
+    command: str | None,
+    coverage: str,
+    decisions: list[str],
+    title: str | None,
+    date: datetime.date,
 ) -> str:
     """What the report says and draws, in its template."""
     from credalis import __version__
@@ -133,7 +168,13 @@ def _page(
     typical = typical_objects(subject)
     between = objects_between(subject)
     outliers = outlying_objects(subject, profiles)
-    named = [*np.concatenate(typical), *between.objects, *outliers.objects]
+    reasons = why(subject, [*between.objects, *outliers.objects])
+    named = [
+        *np.concatenate(typical),
+        *between.named,
+        *outliers.named,
+        *reasons.named,
+    ]
     cards = cards_of(subject, profiles, typical)
     diagrams = {
         "δ–Bel graph": peaks_chart(subject),
@@ -143,7 +184,9 @@ def _page(
     scripts = [_plotly_script(), read_resource("report/report.js")]
     return render(
         "report/report.html.j2",
-        title=f"{plain(name)} report",
+        title=title or f"{plain(name)} report",
+        day=day(date),
+        date=date.isoformat()[:10],
         style=read_resource("report/report.css"),
         scripts=scripts,
         digests=[_digest(script) for script in scripts],
@@ -152,12 +195,17 @@ def _page(
         silences=silences(partition),
         coverage=coverage,
         facts=facts(subject),
+        specialists=specialist_rows(subject),
+        summary=partition.summary(clear_level=subject.verdicts.clear_level),
+        dark=dark_colors(partition.n_clusters),
         clear_level=f"{subject.verdicts.clear_level:g}",
         names=subject.names,
         picture=picture(subject, profiles, np.unique(named).astype(np.intp)),
         cards=cards,
         n_empty_clusters=partition.n_clusters - len(cards),
+        panels=panels_of(subject, profiles),
         profile_chart=profile_chart(subject, profiles),
+        why=reasons,
         between=between,
         outliers=outliers,
         mass_chart=mass_chart(subject),

@@ -8,6 +8,7 @@ fitted estimator.
 from credalis._choices import FIELDS, MISSING, SCALINGS
 from credalis.tabular._columns import Columns, choose_columns, read_columns
 from credalis.tabular._decisions import decide
+from credalis.tabular._frames import as_arrow
 from credalis.tabular._memberships import membership_batch, membership_schema
 from credalis.tabular._model import TabularModel
 from credalis.tabular._preparation import (
@@ -17,7 +18,7 @@ from credalis.tabular._preparation import (
     prepare,
 )
 from credalis.tabular._readings import in_words
-from credalis.tabular._transformer import TablePreparation
+from credalis.tabular._transformer import TablePreparation, known_columns
 
 __all__ = [
     "FIELDS",
@@ -28,9 +29,11 @@ __all__ = [
     "Prepared",
     "TablePreparation",
     "TabularModel",
+    "as_arrow",
     "choose_columns",
     "decide",
     "in_words",
+    "known_columns",
     "membership_batch",
     "membership_schema",
     "missing_counts",

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from credalis import _archive
 from credalis.cluster import BaseCredalClusterer
-from credalis.partition import CredalPartition
+from credalis.partition import CredalPartition, index_of, uncopied_partition
 from credalis.tables import Table
 from credalis.tabular._frames import as_arrow
 from credalis.tabular._preparation import Features, Preparation
@@ -92,7 +92,8 @@ class TabularModel:
         preparation : TablePreparation, default=None
             How columns are prepared; it is cloned. None: the default.
         **given
-            Further arguments of the estimator's ``fit``.
+            Further arguments of the estimator's ``fit``. Weights of the rows,
+            ``sample_weight``, count for the scales of the columns as well.
 
         Examples
         --------
@@ -104,7 +105,8 @@ class TabularModel:
         (1, 1)
         """
         prepared = clone(TablePreparation() if preparation is None else preparation)
-        X = prepared.fit_transform(table)
+        weights = given.get("sample_weight")
+        X = prepared._learn(table, weights).transform(table)
         fitted = clone(estimator)
         metric = fitted.get_params(deep=False).get("metric")
         if isinstance(metric, str) and metric == "gower":
@@ -132,7 +134,13 @@ class TabularModel:
         -------
         CredalPartition
         """
-        return self.estimator.predict_partition(self.transform(table).X)
+        features = self.transform(table)
+        partition = self.estimator.predict_partition(features.X)
+        index = index_of(table)
+        if index is None:
+            return partition
+        kept = index[features.is_kept]
+        return uncopied_partition(partition.masses, partition.focal_sets, kept)
 
     def predict(self, table: Any) -> np.ndarray:
         """Cluster of maximal plausibility of each row, as in `predict_partition`."""

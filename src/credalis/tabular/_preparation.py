@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from credalis import _archive
 from credalis._checks import check_choice
 from credalis._choices import MISSING, SCALINGS
+from credalis._weights import copies
 from credalis.dissimilarity import Gower, extent_of
 from credalis.tables._table import as_array, listed, option
 from credalis.tabular._columns import MAX_CATEGORIES, Columns, Plan
@@ -264,6 +265,18 @@ class Preparation(_archive.SavedFields):
             unknown = unknown[:, ~np.array(is_told, dtype=bool)]
         return int(unknown.sum())
 
+    def matrix(
+        self, content: "pa.Table", *, missing: str | None = None, name: str = "X"
+    ) -> NDArray[np.float64]:
+        """The matrix of a whole table; no row is left out, not even one of gaps."""
+        self.check_table(name, content.schema.names)
+        features = self.transform(content, missing=missing, name=name)
+        if features.is_kept.all():
+            return features.X
+        matrix = np.tile(self.blank(), (len(features.is_kept), 1))
+        matrix[features.is_kept] = features.X
+        return matrix
+
     def blank(self) -> NDArray[np.float64]:
         """What stands in the matrix for a row of which no cell is known."""
         features = np.zeros(len(self.feature_names))
@@ -355,6 +368,7 @@ def prepare(
     missing: str = "error",
     metric: str = "euclidean",
     weights: str = "balanced",
+    sample_weight: NDArray[np.float64] | None = None,
     name: str = "the table",
 ) -> Prepared:
     """Learn the preparation of columns and apply it.
@@ -377,6 +391,8 @@ def prepare(
     weights : {"balanced", "equal"}, default="balanced"
         Whether its columns count so that all add alike, on average over pairs of rows,
         or all with the same weight.
+    sample_weight : array of shape (n_rows,), default=None
+        How often each row counts for scales, medians and balance; None: once.
     name : str
         What the table is called in messages.
     """
@@ -397,7 +413,8 @@ def prepare(
     is_used: NDArray[np.bool_] = ~is_missing
     if missing != "drop":
         is_used = np.asarray((~unknown).any(axis=1))
-    used = numbers if is_used.all() else numbers[is_used]
+    counted = _counted_rows(is_used, sample_weight)
+    used = numbers if counted is None else numbers[counted]
     center, scale, notes = scaling_of(used, scaling, columns.numeric)
     categories, frequent = _categories(texts, is_used, name)
     preparation = Preparation(
@@ -420,9 +437,27 @@ def prepare(
     features = preparation.encode(numbers.copy(), cycles, texts, name=name)
     gower = preparation.gower()
     if gower is not None and weights == "balanced":
-        balanced = gower.balanced(features.X).weights
+        rows = features.X
+        if sample_weight is not None:
+            # Rows of the matrix are those that were kept.
+            assert counted is not None
+            place = np.cumsum(features.is_kept) - 1
+            rows = rows[place[counted]]
+        balanced = gower.balanced(rows).weights
         preparation = replace(preparation, weights=balanced)
     return Prepared(preparation, features.X, features.is_kept, n_missing, notes)
+
+
+def _counted_rows(
+    is_used: NDArray[np.bool_], sample_weight: NDArray[np.float64] | None
+) -> NDArray[Any] | None:
+    """Which rows count, those with weights as often as these say; None: all."""
+    if sample_weight is None:
+        return None if is_used.all() else is_used
+    rows = np.flatnonzero(is_used & (sample_weight > 0))
+    if not len(rows):
+        return is_used
+    return rows[copies(rows[:, None].astype(np.float64), sample_weight[rows])]
 
 
 def missing_counts(columns: Columns) -> dict[str, int]:

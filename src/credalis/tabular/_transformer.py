@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from credalis._checks import check_choice
+from credalis._checks import check_choice, is_frame
 from credalis._choices import DATE_PARTS
+from credalis._weights import check_sample_weight
 from credalis.dissimilarity import Gower
 from credalis.tabular._decisions import decide
 from credalis.tabular._frames import FrameTable, as_arrow
@@ -126,6 +127,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        return self._learn(X)
+
+    def _learn(self, X: Any, sample_weight: NDArray[np.float64] | None = None) -> Self:
+        """`fit`, with weights of the rows for scales and balance."""
         check_choice("scaling", self.scaling, SCALINGS)
         check_choice("missing", self.missing, _MISSING)
         for part in self.date_parts:
@@ -145,6 +150,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             missing=self.missing,
             metric="gower",
             weights=self.weights,
+            sample_weight=check_sample_weight(sample_weight, len(columns)),
             name="X",
         )
         self.preparation_ = found.preparation
@@ -155,8 +161,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _content(self, X: Any, *, reset: bool) -> "pa.Table":
         """The columns of a frame or of an array; a fit remembers their number."""
-        is_frame = hasattr(X, "columns") or type(X) is dict
-        if not is_frame:
+        if not is_frame(X):
             # An array has to be what scikit-learn says it has to be.
             X = validate_data(
                 self,
@@ -177,16 +182,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """The matrix of a table, one row for each of its rows."""
         check_is_fitted(self)
         content = self._content(X, reset=False)
-        preparation = self.preparation_
-        preparation.check_table("X", content.schema.names)
-        # No row is left out of a matrix, not even one without any cell.
-        treatment = self.missing
-        features = preparation.transform(content, missing=treatment, name="X")
-        if features.is_kept.all():
-            return features.X
-        matrix = np.tile(preparation.blank(), (len(features.is_kept), 1))
-        matrix[features.is_kept] = features.X
-        return matrix
+        return self.preparation_.matrix(content, missing=self.missing)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns of the matrix."""
@@ -199,3 +195,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def known_columns(X: Any) -> dict[str, Any]:
+    """What an estimator that is fitted to a table remembers about its columns.
+
+    All columns of an array count: no name tells what they are for.
+    """
+    columns = None if is_frame(X) else [f"x{j}" for j in range(np.shape(X)[1])]
+    found = TablePreparation(columns=columns).fit(X)
+    names = ("n_features_in_", "feature_names_in_", "preparation_", "decisions_")
+    return {name: getattr(found, name) for name in names if hasattr(found, name)}

@@ -65,7 +65,7 @@ def _is_text(value: Any, text: str) -> bool:
 
 
 def side_information(rng: Rng, cls: type, X: np.ndarray, n_clusters: int) -> dict:
-    """Labels, pairs and dissimilarities for the estimators that take some."""
+    """Labels, pairs, weights and dissimilarities for those that take some."""
     if rng.random() < 0.65:
         return {}
     known = names_of(cls.fit)
@@ -77,6 +77,8 @@ def side_information(rng: Rng, cls: type, X: np.ndarray, n_clusters: int) -> dic
         told["partial_labels"] = data.labels(rng, len(X), n_clusters)
     if "dissimilarities" in known and rng.random() < 0.15:
         told["dissimilarities"] = data.dissimilarities(rng, X)
+    if "sample_weight" in known and rng.random() < 0.4:
+        told["sample_weight"] = data.weights(rng, len(X))
     if "checkpoint" in known and rng.random() < 0.02:
         told["checkpoint"] = pick(rng, HOSTILE)
     if rng.random() < 0.05:

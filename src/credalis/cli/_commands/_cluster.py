@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from credalis._choices import CLEAR_LEVEL
-from credalis.cli._shared._names import DEFAULT, DEFAULT_OF_DISSIMILARITIES, METHODS
+from credalis.cli._shared._names import DEFAULT, DEFAULT_OF_MIXED, METHODS
 from credalis.cli._shared._options import (
     PATH,
     SETTINGS,
@@ -56,6 +56,18 @@ _side_options = together(
     click.option(
         "--cannot-link", type=PATH, help="Table of pairs of rows in different clusters."
     ),
+    click.option(
+        "--answers",
+        type=PATH,
+        help="Answers about pairs of rows, as credalis ask writes them, with what they "
+        "imply.",
+    ),
+    click.option(
+        "--weights",
+        metavar="COLUMN",
+        help="Column that says how often each row counts: 2 for two equal rows, 0 for "
+        "one that only gets memberships. It is no attribute.",
+    ),
 )
 
 
@@ -82,7 +94,7 @@ _side_options = together(
     type=click.Choice(METHODS, case_sensitive=False),
     metavar="NAME",
     help=f"One of {', '.join(METHODS)}.  [default: {DEFAULT}, or "
-    f"{DEFAULT_OF_DISSIMILARITIES} with --precomputed]",
+    f"{DEFAULT_OF_MIXED} with categories or missing cells]",
 )
 @click.option(
     "--param",

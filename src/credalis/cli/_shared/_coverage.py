@@ -63,9 +63,14 @@ def check_coverage(options: dict[str, Any]) -> None:
             "--coverage needs a table of attributes, because rows are clustered again, "
             "got --precomputed"
         )
+    if options["weights"] is not None:
+        raise ValueError(
+            "--coverage cannot be combined with --weights: rows are clustered again, "
+            "without weights"
+        )
     if not keeps_rows_out(options):
         return
-    for name in ("labels", "must_link", "cannot_link"):
+    for name in ("labels", "must_link", "cannot_link", "answers"):
         if options[name] is not None:
             kept_out = "--coverage-labels" if labels else "--coverage-target replicate"
             raise ValueError(

@@ -62,6 +62,11 @@ class DataOptions:
         names = [name for name in cls.__dataclass_fields__ if name in options]
         return cls(**{name: options.pop(name) for name in names})
 
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> "DataOptions":
+        """These options among all options of a command, which stay as they are."""
+        return cls.take(dict(options))
+
     def open(self, path: str, text_columns: Sequence[str] = ()) -> Table:
         """Open the table."""
         delimiter = self.delimiter
@@ -102,6 +107,8 @@ class Data:
         What was decided about the file and its columns, a line each.
     described : tuple of str
         Columns that do not count but describe the clusters.
+    weights : array of shape (n_rows,) or None
+        How often each row of the matrix counts; None: once.
     """
 
     name: str
@@ -111,6 +118,7 @@ class Data:
     id_column: str | None = None
     decisions: list[str] = field(default_factory=list)
     described: tuple[str, ...] = ()
+    weights: NDArray[np.float64] | None = None
     _texts: list[Any] = field(default_factory=list)
 
     @property
@@ -176,8 +184,8 @@ def _ranked(ranks: NDArray[np.float64], order: Sequence[str]) -> NDArray[np.obje
 
 
 def _texts(values: Any, kept: NDArray[np.bool_]) -> NDArray[np.object_]:
-    texts = np.array(as_text(values), dtype=object)[kept]
-    return np.array(["" if text is None else text for text in texts], dtype=object)
+    """Words of the rows that were kept, None where there is nothing."""
+    return np.array(as_text(values), dtype=object)[kept]
 
 
 def load_data(
@@ -188,6 +196,7 @@ def load_data(
     others: Sequence[str] = (),
     text_columns: Sequence[str] = (),
     is_described: bool = False,
+    weights: str | None = None,
     by: str = "",
     takes_gower: bool = False,
     wants_gower: bool = False,
@@ -208,6 +217,8 @@ def load_data(
         Those of them that are not parsed.
     is_described : bool
         Whether columns that are excluded are read as well, to describe the clusters.
+    weights : str or None
+        Column that says how often rows count.
     by : str
         The method, for notes.
     takes_gower, wants_gower : bool
@@ -219,7 +230,8 @@ def load_data(
         _names(table, names) for names in (options.exclude, options.describe)
     )
     shown = [*described, *excluded] if is_described else described
-    others = list(dict.fromkeys([*keys, *others, *shown]))
+    counting = () if weights is None else (weights,)
+    others = list(dict.fromkeys([*keys, *others, *counting, *shown]))
     console.progress(f"reading {table.name} ...")
     chosen = _names(table, options.columns) if options.columns else None
     decisions: list[str] = []
@@ -242,8 +254,16 @@ def load_data(
     missing, metric = _treatment(
         columns, options, decisions, by, takes_gower, wants_gower
     )
+    counts = None
+    if weights is not None:
+        counts = weights_of(table.name, columns.others[weights], weights)
     prepared = prepare(
-        columns, scaling=scaling, missing=missing, metric=metric, name=table.name
+        columns,
+        scaling=scaling,
+        missing=missing,
+        metric=metric,
+        sample_weight=counts,
+        name=table.name,
     )
     if options.precomputed:
         _check_square(table.name, prepared.X.shape)
@@ -260,9 +280,39 @@ def load_data(
         options.id_column,
         decisions,
         tuple(dict.fromkeys(shown)),
+        None if counts is None else counts[prepared.is_kept],
     )
     _note_what_was_read(data, scaling, missing, options, console)
     return data
+
+
+def weights_of(name: str, values: Any, column: str) -> NDArray[np.float64]:
+    """How often each row of the table counts.
+
+    Parameters
+    ----------
+    name : str
+        What the table is called in messages.
+    values : pyarrow.ChunkedArray
+        The cells.
+    column : str
+        Name of the column.
+    """
+    if kind_of(values.type) != "number":
+        raise ValueError(
+            f"{name}: --weights must name a column of numbers, {column!r} has other "
+            "values"
+        )
+    weights = as_floats(values)
+    is_wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if is_wrong.any():
+        row = int(is_wrong.argmax())
+        found = "none" if np.isnan(weights[row]) else f"{weights[row]:g}"
+        raise ValueError(
+            f"{name}: weights in {column!r} must be numbers from 0 on, row {row} has "
+            f"{found}"
+        )
+    return weights
 
 
 def _as_told(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from credalis._checks import check_number
 from credalis.cluster import BaseCredalClusterer, named_estimators
@@ -111,6 +112,27 @@ def check_side_information(method: str, given: dict[str, Any]) -> None:
             raise ValueError(
                 f"{method} cannot use {_option_of(name)}; {', '.join(able)} can"
             )
+
+
+def check_uses_pairs(estimator: BaseCredalClusterer) -> None:
+    """Refuse a fitted method that has no use for answers about pairs."""
+    if not estimator._uses_pairs:
+        able = ", ".join(_names("_uses_pairs"))
+        raise ValueError(
+            f"{type(estimator).__name__} cannot use answers about pairs of rows; "
+            f"{able} can: fit the model again with -m"
+        )
+
+
+def check_takes_weights(method: str) -> None:
+    """Refuse weights of rows that the method does not take."""
+    able = [
+        name
+        for name, each in named_estimators().items()
+        if has_fit_parameter(each, "sample_weight")
+    ]
+    if method not in able:
+        raise ValueError(f"{method} cannot use --weights; {', '.join(able)} can")
 
 
 def _setting(text: str, method: str) -> tuple[str, Any]:

@@ -42,7 +42,7 @@ def choose_n_clusters(
     is_mixed = False
     if isinstance(metric, Gower):
         # Which cells are missing says nothing about groups of rows.
-        X = np.delete(X, metric.gaps[metric.gaps >= 0], axis=1)
+        X = metric.without_gaps(X)
         is_mixed = bool(metric.categories)
     return _choose_by_committee(
         X, wanted, given, seed=seed, console=console, is_mixed=is_mixed

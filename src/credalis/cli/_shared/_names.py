@@ -2,12 +2,13 @@
 
 from credalis._listing import listed_methods
 
-# Without -m: a committee of methods, or where its members need attributes and have none
-# the one of them that reads dissimilarities.
+# Without -m: a committee of methods.
 DEFAULT = "Consensus"
-DEFAULT_OF_DISSIMILARITIES = "NNEVCLUS"
 # For rows with categories or gaps, by what was measured on such tables.
 DEFAULT_OF_MIXED = "EVCLUS"
+
+# With weights of rows, which a committee does not take.
+DEFAULT_WITH_WEIGHTS = "EVCLUS"
 
 METHODS = [method.name for method in listed_methods()]
 FOR_DATA_ALONE = [
@@ -20,5 +21,7 @@ MAX_ROWS_FOR_ALL = 1000
 FOR_MANY_ROWS = [
     method.name
     for method in listed_methods()
-    if method.is_for_many_rows and not method.parameters
+    if method.is_for_many_rows
+    and not method.is_for_categories
+    and not method.parameters
 ]

@@ -102,6 +102,7 @@ def write_report(
             described=() if is_precomputed else data.described,
             cluster_names=cluster_names,
             notes=data.decisions,
+            title=os.path.basename(data.name.rstrip("/")) or None,
         )
 
 

@@ -1,7 +1,6 @@
 """Labels and pairs from files, by the identifiers of the rows."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from credalis.cli._shared._answers import links_of, read_answers
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._data import Data
+from credalis.cli._shared._rows import Rows
+from credalis.constraints import check_constraints, closure
 from credalis.constraints._pairs import link_graph
 from credalis.tables import as_text, open_table
 
@@ -28,6 +30,7 @@ def read_side_information(
     labels: str | None,
     must_link: str | None,
     cannot_link: str | None,
+    answers: str | None = None,
     n_clusters: int | None,
 ) -> tuple[dict[str, NDArray[Any]], list[str]]:
     """Arguments of ``fit``, in row numbers of the matrix, and names of clusters.
@@ -40,6 +43,9 @@ def read_side_information(
         Where to say how labels became clusters.
     labels, must_link, cannot_link : str or None
         Files of two columns: identifier and label, or two identifiers.
+    answers : str or None
+        File of answers about pairs, as ``credalis ask`` writes it; what they imply is
+        added.
     n_clusters : int or None
         Number of clusters, if it is known.
 
@@ -50,9 +56,9 @@ def read_side_information(
     names : list of str
         What the first clusters are called, if the labels are names.
     """
-    if labels is None and must_link is None and cannot_link is None:
+    if labels is answers is None and must_link is cannot_link is None:
         return {}, []
-    rows = _Rows(data)
+    rows = Rows.of(data)
     given: dict[str, NDArray[Any]] = {}
     called: list[str] = []
     if labels is not None:
@@ -66,7 +72,25 @@ def read_side_information(
             given[name] = _pairs(path, pairs[path], rows)
     if must_link is not None and cannot_link is not None:
         _check_agreement(given, pairs[cannot_link], len(data.X), must_link, cannot_link)
+    if answers is not None:
+        given |= _with_answers(answers, given, data, rows)
     return given, called
+
+
+def _with_answers(
+    path: str, given: dict[str, NDArray[Any]], data: Data, rows: Rows
+) -> dict[str, NDArray[Any]]:
+    """Pairs of a file of answers and those given otherwise, with what they imply."""
+    same, different = links_of(read_answers(path, rows), rows, path)
+    none = np.empty((0, 2), dtype=np.intp)
+    must_link = np.concatenate([given.get("must_link", none), same])
+    cannot_link = np.concatenate([given.get("cannot_link", none), different])
+    n_rows = len(data.X)
+    keys: NDArray[Any] = np.array(data.key_texts(), dtype=object)
+    # By identifier; the closure would tell row numbers.
+    check_constraints(must_link, cannot_link, n_rows, rows=keys[data.prepared.is_kept])
+    must_link, cannot_link = closure(must_link, cannot_link, n_rows)
+    return {"must_link": must_link, "cannot_link": cannot_link}
 
 
 def full_names(called: Sequence[str], n_clusters: int) -> list[str] | None:
@@ -89,51 +113,13 @@ def read_classes(data: Data, console: Console, path: str) -> NDArray[np.str_]:
     path : str
         File of two columns, identifier and class.
     """
-    rows = _Rows(data)
+    rows = Rows.of(data)
     lines = _read(path, rows, console, is_about_pairs=False)
     known = [line for line in lines if line[2] not in _UNKNOWN]
     return np.array(_names(path, known, rows), dtype=str)
 
 
-class _Rows:
-    """Row numbers of the matrix by identifier."""
-
-    def __init__(self, data: Data) -> None:
-        texts = data.key_texts()
-        self.what = "row" if data.id_column is None else f"value of {data.id_column!r}"
-        self.table = data.name
-        self.n_rows = len(data.X)
-        self._numbers = np.cumsum(data.prepared.is_kept) - 1
-        self._is_kept = data.prepared.is_kept
-        self._positions = {text: position for position, text in enumerate(texts)}
-        if len(self._positions) < len(texts):
-            twice, _ = Counter(texts).most_common(1)[0]
-            raise ValueError(
-                f"{data.name}: labels and pairs need unique identifiers, but "
-                f"{twice!r} occurs more than once in {data.id_column!r}"
-            )
-
-    def __contains__(self, text: str) -> bool:
-        return text in self._positions
-
-    def number(self, path: str, line: int, text: str) -> int:
-        """Row number of an identifier, or a ValueError that says where it stands."""
-        if text not in self._positions:
-            numbering = " (rows are numbered from 0)" if self.what == "row" else ""
-            raise ValueError(
-                f"{path}, row {line}: {self.table} has no {self.what} {text!r}"
-                f"{numbering}"
-            )
-        position = self._positions[text]
-        if not self._is_kept[position]:
-            raise ValueError(
-                f"{path}, row {line}: {self.what} {text!r} was left out because of "
-                "missing values; remove it here, or use --missing impute"
-            )
-        return int(self._numbers[position])
-
-
-def _read(path: str, rows: _Rows, console: Console, *, is_about_pairs: bool) -> Lines:
+def _read(path: str, rows: Rows, console: Console, *, is_about_pairs: bool) -> Lines:
     """Rows of a file of two columns; a header is recognised and told."""
     table = open_table(path, header=False, text_columns=("x0", "x1"))
     if len(table.columns) != 2:
@@ -163,7 +149,7 @@ def _read(path: str, rows: _Rows, console: Console, *, is_about_pairs: bool) -> 
     return lines
 
 
-def _pairs(path: str, lines: Lines, rows: _Rows) -> NDArray[np.intp]:
+def _pairs(path: str, lines: Lines, rows: Rows) -> NDArray[np.intp]:
     pairs = np.empty((len(lines), 2), dtype=np.intp)
     for k, (line, first, second) in enumerate(lines):
         pairs[k] = rows.number(path, line, first), rows.number(path, line, second)
@@ -195,11 +181,11 @@ def _check_agreement(
 
 
 def _labels(
-    path: str, lines: Lines, rows: _Rows, console: Console, n_clusters: int | None
+    path: str, lines: Lines, rows: Rows, console: Console, n_clusters: int | None
 ) -> tuple[NDArray[np.intp], list[str]]:
     """Clusters of the labelled rows, -1 for the others, and what they are called."""
     known = [line for line in lines if line[2] not in _UNKNOWN]
-    clusters = _clusters_of({line[2] for line in known}, n_clusters)
+    clusters = clusters_of({line[2] for line in known}, n_clusters)
     if n_clusters is not None and len(clusters) > n_clusters:
         raise ValueError(
             f"{path} has {len(clusters)} different labels, more than the {n_clusters} "
@@ -215,7 +201,7 @@ def _labels(
     return labels, called
 
 
-def _names(path: str, lines: Lines, rows: _Rows) -> list[str]:
+def _names(path: str, lines: Lines, rows: Rows) -> list[str]:
     """Label of each row as it is written, "" for rows without one."""
     names = [""] * rows.n_rows
     for line, key, label in lines:
@@ -226,7 +212,7 @@ def _names(path: str, lines: Lines, rows: _Rows) -> list[str]:
     return names
 
 
-def _clusters_of(labels: Sequence[str] | set[str], n_clusters: int | None) -> dict:
+def clusters_of(labels: Sequence[str] | set[str], n_clusters: int | None) -> dict:
     """Numbers of clusters as they are; names, and other numbers, in their order."""
     are_whole = all(_WHOLE.fullmatch(label) for label in labels)
     if are_whole:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any, ClassVar, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
@@ -25,6 +26,7 @@ from credalis._checks import (
     check_squarable,
     check_widths,
     is_automatic,
+    is_table,
     naming,
     shown,
 )
@@ -48,6 +50,7 @@ from credalis.cluster._framework._fit import (
     RememberedRows,
     fit,
     fitted_attributes,
+    note_table,
     set_fitted,
     store_calibration,
 )
@@ -55,8 +58,11 @@ from credalis.cluster._framework._schema import ESTIMATOR
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster._inputs._side_information import placed
-from credalis.partition import CredalPartition, uncopied_partition
+from credalis.partition import CredalPartition, index_of, uncopied_partition
 from credalis.sources import Source, lazily
+
+if TYPE_CHECKING:
+    from credalis.tabular import Preparation
 
 FOCAL_SETS = ("auto", "singletons", "pairs", "full", "two-step")
 
@@ -153,6 +159,9 @@ class BaseCredalClusterer(
     _needs_side_information: ClassVar[bool] = False
     # Whether time and memory of a fit grow no faster than the number of rows.
     _is_for_many_rows: ClassVar[bool] = False
+    # Whether numbers are categories to the method, which is then compared with others
+    # only if it is named.
+    _is_for_categories: ClassVar[bool] = False
     # Whether predictions rest on the masses of the training objects.
     _predicts_from_partition: ClassVar[bool] = False
     # Whether X may be a matrix of dissimilarities, a source, and a Dask collection.
@@ -187,6 +196,8 @@ class BaseCredalClusterer(
     _remembered: RememberedRows | None = None
 
     calibration_: CoverageCalibration
+    preparation_: Preparation
+    decisions_: list[str]
     reference_: NeighborNovelty | Calibration
     training_masses_: NDArray[np.float64]
     partition_: CredalPartition
@@ -227,9 +238,10 @@ class BaseCredalClusterer(
         CredalPartition
         """
         check_is_fitted(self)
+        index = index_of(X)
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
-            return uncopied_partition(self._reported_masses(X), self.focal_sets_)
+            return uncopied_partition(self._reported_masses(X), self.focal_sets_, index)
 
     def outlier_p_values(self, X: ArrayLike) -> NDArray[np.float64]:
         """How probable it is that an ordinary object is as strange, for each row of X.
@@ -327,7 +339,8 @@ class BaseCredalClusterer(
         refit : bool, default=False
             Whether X are all rows, of which some shall be kept from the fit: the model
             is fitted again, to the rows without labels, or for the target "replicate"
-            to 40 % of all. Labels and pairs that fit was given are not given again.
+            to 40 % of all. Labels, pairs and weights that fit was given are not given
+            again.
         n_refits : int, default=5
             For the target "replicate", clusterings that are made of parts of X; for
             "model", data sets that are drawn from each of two mixtures and clustered.
@@ -459,6 +472,10 @@ class BaseCredalClusterer(
         tags = super().__sklearn_tags__()
         is_pairwise = self._reads_dissimilarities and self._is_precomputed
         tags.input_tags.pairwise = is_pairwise
+        if self._takes_tables:
+            tags.input_tags.allow_nan = True
+            tags.input_tags.categorical = True
+            tags.input_tags.string = True
         return tags
 
     # What a subclass says.
@@ -508,8 +525,17 @@ class BaseCredalClusterer(
     def _validate(
         self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
     ) -> NDArray[np.float64]:
-        """The data as a checked array."""
+        """The data as a checked array; of a table, the matrix.
+
+        A fit gets to know its columns, and forgets those of an earlier one.
+        """
+        if reset and hasattr(self, "preparation_"):
+            note_table(self, {})
+        is_new = reset and self._takes_tables and is_table(X)
         with naming("X"):
+            if is_new or hasattr(self, "preparation_"):
+                return self._validate_table(X, reset, ensure_min_samples)
+
             return validate_data(
                 self,
                 X,
@@ -517,6 +543,29 @@ class BaseCredalClusterer(
                 reset=reset,
                 ensure_min_samples=ensure_min_samples,
             )
+
+    def _objects(
+        self, X: NDArray[np.float64], rows: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Some of the objects, by row number, or their dissimilarities."""
+        if self._reads_dissimilarities and self._is_precomputed:
+            return X[np.ix_(rows, rows)]
+        return X[rows]
+
+    def _validate_table(
+        self, X: Any, reset: bool, ensure_min_samples: int
+    ) -> NDArray[np.float64]:
+        # From the layer above, for those who give a table.
+        from credalis.tabular import as_arrow, known_columns
+
+        if reset:
+            note_table(self, known_columns(X))
+        return check_array(
+            self.preparation_.matrix(as_arrow(X)),
+            ensure_min_samples=ensure_min_samples,
+            input_name="X",
+            estimator=self,
+        )
 
     def _prepare(
         self, X: NDArray[np.float64], rng: np.random.RandomState, **given: Any
@@ -604,10 +653,16 @@ class BaseCredalClusterer(
         return self._is_about_novelty and self.focal_sets_.empty_index is not None
 
     def _reference_of(
-        self, X: NDArray[np.float64], rng: np.random.RandomState
+        self,
+        X: NDArray[np.float64],
+        rng: np.random.RandomState,
+        objects: NDArray[np.intp] | None = None,
     ) -> NeighborNovelty | Calibration:
-        """What gives the p-values of new objects, the other attributes being set."""
-        return NeighborNovelty.of(*self._points(X), rng)
+        """What gives the p-values of new objects, the other attributes being set.
+
+        Of these objects, by row number; None: all.
+        """
+        return NeighborNovelty.of(*self._points(X), rng, objects)
 
     def _points(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], Any]:
         """Where the distances of objects are taken, and the metric there."""
@@ -735,6 +790,20 @@ class BaseCredalClusterer(
     @property
     def _has_given_sets(self) -> bool:
         return isinstance(self._parameter("focal_sets"), FocalSets)
+
+    @property
+    def _takes_tables(self) -> bool:
+        """Whether X may hold words, dates and gaps."""
+        metric = self._parameter("metric")
+        is_gower = isinstance(metric, str) and metric == "gower"
+        return self._reads_dissimilarities and is_gower
+
+    @property
+    def _own_metric(self) -> Any:
+        """The metric; that of the columns if X is a table."""
+        if self._takes_tables and hasattr(self, "preparation_"):
+            return self.preparation_.gower()
+        return self._parameter("metric")
 
     @property
     def _is_precomputed(self) -> bool:

@@ -18,6 +18,11 @@ from credalis._checks import real_numbers
 from credalis._control import fitting, keeping, past_stopping, stoppable
 from credalis._coverage import CoverageCalibration
 from credalis._threads import one_thread
+from credalis._weights import (
+    check_sample_weight,
+    copies,
+    fingerprints,
+)
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._registry import estimator_classes
@@ -32,8 +37,8 @@ from credalis.cluster._framework._soundness import (
     warn_of_empty_clusters,
     warn_of_outliers,
 )
-from credalis.cluster._inputs._side_information import KnownRows
-from credalis.partition import uncopied_partition
+from credalis.cluster._inputs._side_information import KnownRows, among_rows
+from credalis.partition import index_of, uncopied_partition
 from credalis.sources import ArraySource, DaskSource, Source, as_source
 
 if TYPE_CHECKING:
@@ -48,9 +53,11 @@ MAX_WHOLE = 200_000
 # What can be known about single rows of data that are read in blocks.
 _SIDE_INFORMATION = ("partial_labels", "must_link", "cannot_link")
 
-# Rows of a fit that are remembered, and numbers of them that are looked at together.
+# What validation notes about the columns of X.
+_ABOUT_FEATURES = ("n_features_in_", "feature_names_in_", "preparation_", "decisions_")
+
+# Rows of a fit that are remembered.
 _MAX_REMEMBERED = 2**17
-_PRINTED_NUMBERS = 2**14
 # Share of rows that must be remembered ones to be no coincidence, and share of rows
 # that are equal to each other from which on equal rows mean nothing.
 _NO_COINCIDENCE = 0.05
@@ -117,25 +124,13 @@ class RememberedRows:
         return 0 if share <= _NO_COINCIDENCE else round(min(share, 1) * len(X))
 
 
-def fingerprints(X: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """A number for each row: equal rows have equal ones, others hardly ever."""
-    factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.int64)
-    odd = 2 * factors.astype(np.uint64) + np.uint64(1)
-    prints = np.empty(len(X), dtype=np.uint64)
-    # Few at a time: beside a matrix of dissimilarities there is no room for another.
-    n_rows = max(1, _PRINTED_NUMBERS // X.shape[1])
-    for start in range(0, len(X), n_rows):
-        rows = slice(start, start + n_rows)
-        # Adding zero makes -0.0 and 0.0 the same.
-        bits = np.ascontiguousarray(X[rows] + 0.0).view(np.uint64)
-        mixed = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-        prints[rows] = (mixed * odd).sum(axis=1)
-    return prints
-
-
 def fit(
-    estimator: BaseCredalClusterer, X: Any, checkpoint: Any = None, **given: Any
+    estimator: BaseCredalClusterer,
+    X: Any,
+    checkpoint: Any = None,
+    *,
+    sample_weight: Any = None,
+    **given: Any,
 ) -> None:
     """Validate, run all starts, keep the best, store it.
 
@@ -147,46 +142,105 @@ def fit(
         Data.
     checkpoint : None, path or Checkpoint
         Where a fit in blocks continues from.
+    sample_weight : None or array-like of shape (n_samples,)
+        Weights of the objects.
     **given
         What else is known about the objects: labels, pairs, dissimilarities.
     """
     with fitting(type(estimator).__name__), real_numbers():
-        _fit(estimator, X, checkpoint, given)
+        _fit(estimator, X, checkpoint, sample_weight, given)
 
 
 def _fit(
-    estimator: BaseCredalClusterer, X: Any, checkpoint: Any, given: dict[str, Any]
+    estimator: BaseCredalClusterer,
+    X: Any,
+    checkpoint: Any,
+    sample_weight: Any,
+    given: dict[str, Any],
 ) -> None:
-    source = _source(estimator, X, checkpoint, given)
+    source = _source(
+        estimator, X, checkpoint, {**given, "sample_weight": sample_weight}
+    )
     if source is not None:
         outcome = _solve_in_blocks(estimator, source, checkpoint, given)
         past_stopping()
-        _store_blocks(estimator, outcome, source)
+        _store_blocks(estimator, outcome, source, _about_features(source))
         _warn(estimator, outcome, **given)
         return
+    index = index_of(X)
     X = estimator._validate(X)
     estimator._check_parameters()
-    is_informed = any(value is not None for value in given.values())
+    weights = check_sample_weight(sample_weight, len(X))
+    is_informed = any(value is not None for value in [weights, *given.values()])
     if checkpoint is not None or estimator._is_for_blocks(X, is_informed):
-        rows = ArraySource(X, getattr(estimator, "feature_names_in_", None))
+        about = about_features(estimator)
+        is_table = "preparation_" in about
+        rows = ArraySource(X, None if is_table else about.get("feature_names_in_"))
         outcome = _solve_in_blocks(estimator, rows, checkpoint, given)
         past_stopping()
-        _store_blocks(estimator, outcome, rows)
+        _store_blocks(estimator, outcome, rows, about)
         with one_thread():
             _store_masses(estimator, X, estimator._predict_masses(X))
+    elif weights is None:
+        outcome = _solve_at_once(estimator, X, given)
     else:
-        estimator._check_enough_objects(X)
-        rng = check_random_state(estimator.random_state)
-        # Sums depend on the number of threads that add; one thread gives the same bits
-        # whatever else runs.
-        with one_thread():
-            outcome = solve(estimator, X, rng, **given)
-            past_stopping()
-            _store(estimator, outcome, about_features(estimator))
-            store_reference(estimator, X, _child(rng))
-            _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
-        estimator._remembered = RememberedRows.of(X)
-    _warn(estimator, outcome, X, **given)
+        outcome = _solve_weighted(estimator, X, weights, given)
+    if index is not None:
+        found = estimator.partition_
+        estimator.partition_ = uncopied_partition(found.masses, found.focal_sets, index)
+    heavy = None if weights is None else np.flatnonzero(weights)
+    _warn(estimator, outcome, X, heavy, **given)
+
+
+def _solve_at_once(
+    estimator: BaseCredalClusterer, X: NDArray[np.float64], given: dict[str, Any]
+) -> Outcome:
+    """All objects in memory; the result is stored."""
+    estimator._check_enough_objects(X)
+    rng = check_random_state(estimator.random_state)
+    # Sums depend on the number of threads that add; one thread gives the same bits
+    # whatever else runs.
+    with one_thread():
+        outcome = solve(estimator, X, rng, **given)
+        past_stopping()
+        _store(estimator, outcome, about_features(estimator))
+        store_reference(estimator, X, _child(rng))
+        _store_masses(estimator, X, estimator._fitted_masses(X, outcome.solution))
+    estimator._remembered = RememberedRows.of(X)
+    return outcome
+
+
+def _solve_weighted(
+    estimator: BaseCredalClusterer,
+    X: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    given: dict[str, Any],
+) -> Outcome:
+    """The same for objects with weights; those of weight 0 are only predicted."""
+    rows = np.flatnonzero(weights)
+    some, weights = estimator._objects(X, rows), weights[rows]
+    known = {name: value for name, value in given.items() if value is not None}
+    about = {name: known[name] for name in _SIDE_INFORMATION if name in known}
+    if about and len(rows) < len(X):
+        known |= among_rows(rows, len(X), estimator._parameter("n_clusters"), about)
+    estimator._check_enough_objects(some)
+    rng = check_random_state(estimator.random_state)
+    with one_thread():
+        outcome = solve(estimator, some, rng, sample_weight=weights, **known)
+        outcome = replace(outcome, solution=outcome.solution.placed(rows, len(X)))
+        past_stopping()
+        _store(estimator, outcome, about_features(estimator))
+        store_reference(estimator, X, _child(rng), rows[copies(some, weights)])
+        masses = estimator._fitted_masses(X, outcome.solution)
+        if len(rows) < len(X) and estimator._predicts_from_partition:
+            estimator.partition_ = uncopied_partition(
+                masses.copy(), estimator.focal_sets_
+            )
+            others = np.setdiff1d(np.arange(len(X)), rows)
+            masses[others] = estimator._predict_masses(X[others])
+        _store_masses(estimator, X, masses)
+    estimator._remembered = RememberedRows.of(X[rows])
+    return outcome
 
 
 def solve(
@@ -241,9 +295,18 @@ def about_features(estimator: BaseCredalClusterer) -> dict[str, Any]:
     """What validation has noted about the columns of X."""
     return {
         name: getattr(estimator, name)
-        for name in ("n_features_in_", "feature_names_in_")
+        for name in _ABOUT_FEATURES
         if hasattr(estimator, name)
     }
+
+
+def note_table(estimator: BaseCredalClusterer, about: Mapping[str, Any]) -> None:
+    """Remember what the columns of a table hold, and nothing of an earlier one."""
+    for name in _ABOUT_FEATURES:
+        if hasattr(estimator, name):
+            delattr(estimator, name)
+    for name, value in about.items():
+        setattr(estimator, name, value)
 
 
 def set_fitted(estimator: BaseCredalClusterer, attributes: Mapping[str, Any]) -> None:
@@ -268,9 +331,12 @@ def _store(
 
 
 def _store_blocks(
-    estimator: BaseCredalClusterer, outcome: Outcome, source: Source
+    estimator: BaseCredalClusterer,
+    outcome: Outcome,
+    source: Source,
+    about: dict[str, Any],
 ) -> None:
-    _store(estimator, outcome, _about_features(source))
+    _store(estimator, outcome, about)
     assert outcome.sample is not None
     with one_thread():
         # Not drawn: a fit that continues has no other random numbers left.
@@ -289,10 +355,14 @@ def store_reference(
     estimator: BaseCredalClusterer,
     X: NDArray[np.float64],
     rng: np.random.RandomState,
+    objects: NDArray[np.intp] | None = None,
 ) -> None:
-    """Keep what new objects are compared with, if ∅ stands for novelty."""
+    """Keep what new objects are compared with, if ∅ stands for novelty.
+
+    ``objects`` are row numbers of those that count, copies among them; None: all.
+    """
     if estimator._reports_novelty:
-        estimator.reference_ = estimator._reference_of(X, rng)
+        estimator.reference_ = estimator._reference_of(X, rng, objects)
 
 
 def _store_masses(
@@ -312,6 +382,7 @@ def _warn(
     estimator: BaseCredalClusterer,
     outcome: Outcome,
     X: NDArray[np.float64] | None = None,
+    rows: NDArray[np.intp] | None = None,
     *,
     object_shape: tuple[int, ...] | None = None,
     **given: Any,
@@ -326,6 +397,8 @@ def _warn(
         Where its fit has ended.
     X : array or None
         The objects; None: only those of the sample are in memory.
+    rows : array of int or None
+        Numbers of the objects that have a weight; None: all.
     object_shape : tuple of int or None
         Shape of an object that is not a row of a table.
     **given
@@ -342,6 +415,8 @@ def _warn(
         masses = estimator._reported(outcome.solution.masses.copy(), X)
         partition = uncopied_partition(masses, outcome.focal_sets)
     assert X is not None
+    if rows is not None:
+        X, partition = estimator._objects(X, rows), partition[rows]
     warn_of_outliers(estimator, partition)
     if not is_collapsed:
         warn_of_empty_clusters(estimator, partition, is_informed=is_informed)

@@ -23,6 +23,7 @@ from credalis._archive import (
     Number,
     OneOf,
     Sizes,
+    Text,
     check_size,
 )
 from credalis._checks import shown
@@ -62,8 +63,9 @@ class TransformerRule:
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
         """Refuse what is no transformer, and one of other features."""
         if value is None:
-            if "n_features" in sizes:
-                check_size(name, "n_dimensions", sizes["n_features"], sizes)
+            n_seen = sizes.get("n_encoded", sizes.get("n_features"))
+            if n_seen is not None:
+                check_size(name, "n_dimensions", n_seen, sizes)
             return
         if not hasattr(value, "transform"):
             raise ValueError(f"{name} must be a transformer, got {value!r}")
@@ -114,6 +116,21 @@ class InputsRule:
         """Refuse other objects."""
         Instance(Standardization).check(name, value, sizes)
         check_size(f"len({name}.mean)", "n_inputs", len(value.mean), sizes)
+
+
+@dataclass(frozen=True)
+class PreparationRule:
+    """What becomes of a table; it says how many columns an estimator sees."""
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Refuse other objects, and one that is not for Gower's dissimilarity."""
+        # From the layer above, which is there where such an object is.
+        from credalis.tabular import Preparation
+
+        Instance(Preparation).check(name, value, sizes)
+        if value.gower() is None:
+            raise ValueError(f"{name} must be one for Gower's dissimilarity")
+        sizes["n_encoded"] = len(value.feature_names)
 
 
 @dataclass(frozen=True)
@@ -193,7 +210,9 @@ ESTIMATOR = Fitted(
             "training_masses_": Array(
                 "f", ("n_samples", "n_focal_sets"), at_least=-1e-8, at_most=1 + 1e-6
             ),
+            "decisions_": Each(Text()),
         },
+        first={"preparation_": PreparationRule()},
     )
 )
 
@@ -203,15 +222,19 @@ WITH_PARTITION: dict[str, _archive.Rule] = {"partition_": PartitionRule()}
 
 def check_inputs_are_features(owner: str, parameters: Entries, fitted: Entries) -> None:
     """Refuse a network whose inputs are not the features of the estimator."""
-    n_inputs, n_features = (
-        len(fitted["standardization_"].mean),
-        fitted["n_features_in_"],
-    )
+    n_inputs, n_features = len(fitted["standardization_"].mean), n_seen(fitted)
     if n_inputs != n_features:
         raise ValueError(
             f"{owner}.standardization_ must be about n_features_in_ = {n_features} "
             f"features, got {n_inputs}"
         )
+
+
+def n_seen(fitted: Entries) -> int:
+    """Number of columns that an estimator sees: of X, or of what becomes of a table."""
+    if "preparation_" in fitted:
+        return len(fitted["preparation_"].feature_names)
+    return int(fitted["n_features_in_"])
 
 
 _COUNT = Integer(at_least=0)

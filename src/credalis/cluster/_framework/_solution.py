@@ -41,6 +41,8 @@ class Solution:
         Fitted attributes whose first axis is the clusters.
     per_set : dict of arrays
         Fitted attributes whose first axis is the focal sets.
+    row_numbers : dict of arrays of int
+        Fitted attributes that are row numbers.
     other : dict
         Further fitted attributes.
     focal_sets : FocalSets or None
@@ -55,6 +57,7 @@ class Solution:
     _: KW_ONLY
     per_cluster: dict[str, NDArray[Any]] = field(default_factory=dict)
     per_set: dict[str, NDArray[Any]] = field(default_factory=dict)
+    row_numbers: dict[str, NDArray[np.intp]] = field(default_factory=dict)
     other: dict[str, Any] = field(default_factory=dict)
     focal_sets: FocalSets | None = None
     is_interrupted: bool = False
@@ -67,8 +70,20 @@ class Solution:
             "n_iter_": self.trace.n_iter,
             **self.per_cluster,
             **self.per_set,
+            **self.row_numbers,
             **self.other,
         }
+
+    def placed(self, rows: NDArray[np.intp], n_samples: int) -> Self:
+        """The same as a solution about more rows, of which these have been solved.
+
+        Nothing is known about the masses of the others, which are uniform.
+        """
+        n_sets = self.masses.shape[1]
+        masses = np.full((n_samples, n_sets), 1.0 / n_sets)
+        masses[rows] = self.masses
+        numbers = {name: rows[own] for name, own in self.row_numbers.items()}
+        return replace(self, masses=masses, row_numbers=numbers)
 
     def renumbered(
         self,

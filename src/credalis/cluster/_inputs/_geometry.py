@@ -102,6 +102,15 @@ class Geometry:
     values: NDArray[np.float64]
     metric: Any = "euclidean"
 
+    def some(self, objects: NDArray[np.intp]) -> "Geometry":
+        """Some of the objects, of which each may come several times."""
+        n_samples = len(self.values)
+        if len(objects) == n_samples and (objects == np.arange(n_samples)).all():
+            return self
+        if self.is_precomputed:
+            return Geometry(self.values[np.ix_(objects, objects)], self.metric)
+        return Geometry(self.values[objects], self.metric)
+
     def similarities(self, scale: float, dtype: type) -> Similarities:
         """Similarities for δ0 = scale."""
         if self.metric_is("precomputed"):
@@ -222,13 +231,14 @@ def attribute_geometry(
     metric: Any,
     rng: np.random.RandomState,
     information: SideInformation | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[Geometry, Any]:
     """Geometry of attribute data, and the fitted transformer if there is one.
 
     Without ``information`` the estimator has no use for any.
     """
     if hasattr(metric, "transform") and not isinstance(metric, type):
-        transformer = fit_transformer(metric, X, rng, information)
+        transformer = fit_transformer(metric, X, rng, information, weights)
         points = transformed(transformer, X)
         check_spread("X", points)
         return Geometry(points), transformer

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from credalis._checks import naming, shown
+from credalis._weights import copies
 from credalis.constraints import check_constraints, check_pairs, spread_labels
 from credalis.network import SideInformation
 
@@ -152,6 +153,73 @@ class KnownRows:
         }
 
 
+def among_rows(
+    rows: NDArray[np.intp], n_samples: int, n_clusters: int, given: dict[str, Any]
+) -> dict[str, Any]:
+    """Labels and pairs about rows of X as labels and pairs about some of them.
+
+    Parameters
+    ----------
+    rows : array of int, ascending
+        The rows that have a positive weight.
+    n_samples, n_clusters : int
+        Number of all rows, and of clusters.
+    given : dict
+        ``partial_labels``, ``must_link`` or ``cannot_link`` of all rows.
+    """
+    known = KnownRows.of(n_samples, n_clusters, **given)
+    without = np.setdiff1d(known.rows, rows)
+    if len(without):
+        raise ValueError(
+            f"{' and '.join(given)} must be about rows with a positive sample_weight, "
+            f"that of row {without[0]} is 0"
+        )
+    found = known.among(rows)
+    return {name: found[name] for name in given}
+
+
+def copied_information(
+    objects: NDArray[np.intp], n_samples: int, n_clusters: int, given: Mapping[str, Any]
+) -> tuple[NDArray[np.intp], dict[str, Any]]:
+    """Labels and pairs about rows of X as labels and pairs about copies of them.
+
+    It is the first copy of a row that they are about, whatever its weight.
+
+    Parameters
+    ----------
+    objects : array of int
+        Row numbers of the copies.
+    n_samples, n_clusters : int
+        Number of rows, and of clusters.
+    given : mapping
+        What `fit` was told, among it ``partial_labels``, ``must_link`` and
+        ``cannot_link``.
+
+    Returns
+    -------
+    objects : array of int
+        The same, with rows that anything is known about and that have no copy.
+    told : dict
+        Labels and pairs about the copies.
+    """
+    names = ("partial_labels", "must_link", "cannot_link")
+    told = {name: given[name] for name in names if given.get(name) is not None}
+    if not told:
+        return objects, {}
+    known = KnownRows.of(n_samples, n_clusters, **told)
+    objects = np.concatenate([objects, np.setdiff1d(known.rows, objects)])
+    first = np.full(n_samples, -1, dtype=np.intp)
+    first[objects[::-1]] = np.arange(len(objects))[::-1]
+    labels = np.full(len(objects), -1, dtype=np.intp)
+    labels[first[known.rows[known.objects]]] = known.labels
+    found = {
+        "partial_labels": labels,
+        "must_link": first[known.rows[known.must_link]],
+        "cannot_link": first[known.rows[known.cannot_link]],
+    }
+    return objects, {name: found[name] for name in told}
+
+
 def side_information(
     partial_labels: ArrayLike | None = None,
     must_link: ArrayLike | None = None,
@@ -201,18 +269,52 @@ def fit_transformer(
     X: NDArray[np.float64],
     rng: np.random.RandomState,
     information: SideInformation | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> Any:
     """A clone of a transformer, fitted with the side information it can use.
 
     Of a pipeline, every step gets what it can use. Seeds that were not given are drawn
-    from rng. Without ``information`` the estimator has no use for any.
+    from rng. Without ``information`` the estimator has no use for any. Objects with
+    weights are as many copies.
     """
+    if weights is not None:
+        X, information = _copied(X, weights, information)
     try:
         return _fitted_transformer(metric, X, rng, information)
     except np.linalg.LinAlgError as error:
         raise ValueError(
             f"X must be data that metric={shown(metric)} can be fitted to: {error}"
         ) from error
+
+
+def _copied(
+    X: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    information: SideInformation | None,
+) -> tuple[NDArray[np.float64], SideInformation | None]:
+    """Copies of the objects, and what is known about the objects said of the copies.
+
+    All copies have the label of their object, and one of them its pairs.
+    """
+    objects = copies(X, weights)
+    if information is None:
+        return X[objects], None
+    pairs = (information.must_link, information.cannot_link)
+    known = np.unique(np.concatenate([information.objects, *map(np.ravel, pairs)]))
+    # Whatever is known is kept, be the weight as small as it may.
+    objects = np.concatenate([objects, np.setdiff1d(known, objects)])
+    labels = np.full(len(X), -1)
+    labels[information.objects] = information.labels
+    first = np.zeros(len(X), dtype=np.intp)
+    first[objects[::-1]] = np.arange(len(objects))[::-1]
+    labelled = np.flatnonzero(labels[objects] >= 0)
+    return X[objects], replace(
+        information,
+        objects=labelled,
+        labels=labels[objects][labelled],
+        must_link=first[information.must_link],
+        cannot_link=first[information.cannot_link],
+    )
 
 
 def _fitted_transformer(

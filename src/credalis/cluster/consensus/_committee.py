@@ -26,6 +26,7 @@ from credalis.cluster.consensus._combination import (
 )
 from credalis.cluster.consensus._gate import NEIGHBORHOODS, Gate
 from credalis.cluster.consensus._mixtures import Mixture, one_hot
+from credalis.cluster.consensus._relation import Relation
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -84,6 +85,10 @@ class Frame(_archive.SavedFields):
         """Rows as the members see them."""
         values = (rows - self.mean) / self.unit
         return values if self.axes is None else values @ self.axes
+
+    def search(self, rows: Array) -> NeighborSearch:
+        """Who finds the nearest of these rows."""
+        return NeighborSearch(self(rows), "euclidean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +167,8 @@ def _check_committee(owner: str, entries: _archive.Entries) -> None:
             f"{owner}.reference must be less than {n_members}, the number of members, "
             f"got {entries['reference']}"
         )
-    if len(entries["frame"].mean) != rows.shape[1]:
+    frame = entries["frame"]
+    if isinstance(frame, Frame) and len(frame.mean) != rows.shape[1]:
         raise ValueError(f"{owner}.frame must be about {rows.shape[1]} features")
     for member, names in zip(members, entries["names"], strict=True):
         if member.memberships.shape != (len(rows), len(names)):
@@ -180,8 +186,8 @@ class Committee(_archive.SavedFields):
     ----------
     rows : array of shape (n, n_features)
         As given.
-    frame : Frame
-        Where the members see them.
+    frame : Frame or Relation
+        Where the members see them, or how they compare them.
     members : tuple of Member
         Those that did not fail.
     names : tuple of arrays of int
@@ -205,7 +211,7 @@ class Committee(_archive.SavedFields):
     """
 
     rows: Array
-    frame: Frame
+    frame: Frame | Relation
     members: tuple[Member, ...]
     names: tuple[Indices, ...]
     weights: Array
@@ -220,7 +226,7 @@ class Committee(_archive.SavedFields):
     _schema: ClassVar[_archive.Rule] = _archive.Fields(
         {
             "rows": _archive.Array("f", ("n_rows", "n_features")),
-            "frame": _archive.Instance(Frame),
+            "frame": _archive.Instance(Frame, Relation),
             "members": _archive.Each(_archive.Instance(Member), at_least=1),
             "n_clusters": _archive.Integer(at_least=1, size="n_clusters"),
             "names": _archive.Each(
@@ -240,7 +246,7 @@ class Committee(_archive.SavedFields):
     def evidence(self, X: Array) -> tuple[Array, Array]:
         """Masses on single clusters (n, c) and on Ω (n,) of any rows."""
         singletons, frame = np.empty((len(X), self.n_clusters)), np.empty(len(X))
-        search = self._search()
+        search = self.frame.search(self.rows)
         n_asked = self._n_neighbors
         widest = max(n_asked * self.n_clusters, X.shape[1])
         for part in batches(len(X), widest):
@@ -254,7 +260,8 @@ class Committee(_archive.SavedFields):
 
     def own_evidence(self) -> tuple[Array, Array]:
         """The same of the rows of the committee."""
-        found = self._search().query(self.frame(self.rows), self._n_neighbors)[0]
+        search = self.frame.search(self.rows)
+        found = search.query(self.frame(self.rows), self._n_neighbors)[0]
         return self._combined([each.memberships for each in self.members], found)
 
     def renamed(self, new_names: Indices) -> Committee:
@@ -272,9 +279,6 @@ class Committee(_archive.SavedFields):
     def _n_neighbors(self) -> int:
         n_borrowed = max(member.n_borrowed for member in self.members)
         return min(max(self.n_smoothed, n_borrowed), len(self.rows))
-
-    def _search(self) -> NeighborSearch:
-        return NeighborSearch(self.frame(self.rows), "euclidean")
 
     def _combined(self, own: list[Array], found: Indices) -> tuple[Array, Array]:
         """Smoothed, aligned, discounted and combined."""
@@ -350,6 +354,7 @@ class Session(_archive.SavedFields):
             "agreement_": self.agreement,
             "gate_": self.gate.summary(),
             "n_clusters_": committee.n_clusters,
+            "metric_": getattr(committee.frame, "metric", "euclidean"),
             "selection_": {} if self.choice is None else self.choice.summary(),
         }
 
@@ -357,12 +362,12 @@ class Session(_archive.SavedFields):
 _archive.register(Session)
 
 
-def unanimous(rows: Array) -> Session:
+def unanimous(rows: Array, frame: Frame | Relation) -> Session:
     """The session about a single cluster, in which all rows are."""
     whole = Member("one cluster", np.ones((len(rows), 1)))
     committee = Committee(
         rows,
-        Frame.of(rows),
+        frame,
         (whole,),
         (np.zeros(1, dtype=np.intp),),
         weights=np.ones(1),
@@ -378,7 +383,7 @@ def unanimous(rows: Array) -> Session:
 
 def weighed(
     rows: Array,
-    frame: Frame,
+    frame: Frame | Relation,
     members: list[Member],
     gate: Gate,
     n_clusters: int,

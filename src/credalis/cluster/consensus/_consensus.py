@@ -15,7 +15,9 @@ from credalis._checks import (
     check_flag,
     check_integer,
     check_number,
+    shown,
 )
+from credalis._novelty import METRIC
 from credalis._progress import Report
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
@@ -23,15 +25,20 @@ from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._framework._schema import (
     InputsRule,
+    TransformerRule,
     WeightsRule,
     check_inputs_are_features,
 )
 from credalis.cluster._framework._solution import Solution
+from credalis.cluster._inputs._geometry import Metric
+from credalis.cluster._inputs._side_information import Transformer, placed
 from credalis.cluster.consensus._members import check_members
+from credalis.cluster.consensus._relation import NO_MIXTURES
 from credalis.cluster.consensus._start import (
     CHECKPOINT,
     ConsensusProblem,
     StudentSolution,
+    embedded,
     prepare,
     solve_start,
     start_blocks,
@@ -39,8 +46,30 @@ from credalis.cluster.consensus._start import (
     warn_of_session,
 )
 from credalis.cluster.consensus._student import Student
+from credalis.dissimilarity import Gower
+from credalis.metric_learning import DissimilarityPCA
 from credalis.network import Standardization
 from credalis.sources import Source
+
+
+def _check_inputs(
+    owner: str, parameters: _archive.Entries, fitted: _archive.Entries
+) -> None:
+    """Refuse a network whose inputs are not what becomes of the features."""
+    embedding, references = fitted.get("embedding_"), fitted.get("references_")
+    if embedding is None and fitted.get("transformer_") is None:
+        check_inputs_are_features(owner, parameters, fitted)
+    if embedding is None:
+        return
+    if references is None or embedding.n_features_in_ != len(references):
+        raise ValueError(
+            f"{owner}.embedding_ must be about as many objects as there are references_"
+        )
+    if len(fitted["standardization_"].mean) != embedding.n_components_:
+        raise ValueError(
+            f"{owner}.standardization_ must be about the {embedding.n_components_} "
+            "components of embedding_"
+        )
 
 
 class Consensus(BaseCredalClusterer):
@@ -67,6 +96,10 @@ class Consensus(BaseCredalClusterer):
     with the cross-entropy H = mean -Σ_A t_i(A) log m_i(A) and the penalties of
     `NNEVCLUS`, so that new rows are clustered by a forward pass.
 
+    With another metric than the Euclidean one, the members are methods that need
+    nothing but dissimilarities, and there is no gate, because mixtures and densities
+    need attributes.
+
     Parameters
     ----------
     n_clusters : int or "auto", default=2
@@ -80,10 +113,25 @@ default="auto"
         Which sets of clusters may carry mass. "auto" takes singletons; with pairs,
         mass on Ω moves to the two clusters in question. "two-step" fits with singletons
         first and then adds the pairs of neighbouring clusters. ∅ and Ω are included.
+    metric : str, callable, Gower or transformer, default="euclidean"
+        Dissimilarity of two rows of X: a metric of scikit-learn's
+        ``pairwise_distances``, "gower" for the mean difference as a share of the range
+        of each column, where X may be a data frame with categories, dates and gaps, the
+        ``metric_`` of a `credalis.tabular.TablePreparation` for the matrix it makes of
+        one, "precomputed" if X is a square matrix of dissimilarities, or a transformer
+        in whose space Euclidean distances are taken.
+        A transformer is cloned and fitted with the side information it can use.
+    symmetrize : bool, default=False
+        Replace an asymmetric matrix by the mean of it and its transpose instead of
+        refusing it.
     members : "auto" or list, default="auto"
         Who votes: names or clusterers. "auto" takes all names: "full" and "tied"
         (Gaussian mixtures), "t" (a mixture of t distributions with ν = 5), "ward",
-        "spectral" (on 10 nearest neighbours) and "bpec". A clusterer has ``fit`` and
+        "spectral" (on 10 nearest neighbours) and "bpec". With another metric these are
+        "spectral", "kernel" (spectral clustering with exp(-(2 d / median d)²)),
+        "average" (linkage), "ward" (of Gower's dissimilarities the roots), "medoids"
+        and "evclus"; a clusterer with ``metric="precomputed"`` is then given
+        dissimilarities, others see the rows. A clusterer has ``fit`` and
         then ``predict_proba``, ``labels_`` or ``predict``; it is cloned, gets the
         number of clusters as ``n_clusters``, else as ``n_components``, if it has one of
         these, and sees the rows as they are given. The others see them in one common
@@ -130,6 +178,16 @@ default="auto"
         Cluster of maximal plausibility.
     n_clusters_ : int
         Number of clusters c.
+    metric_ : str, callable or Gower
+        How rows were compared, in the space of the transformer if there is one.
+    transformer_ : object
+        The fitted transformer, or None.
+    embedding_ : DissimilarityPCA
+        With ``metric="precomputed"``, from dissimilarities to the inputs of the
+        network.
+    references_ : array of int
+        With ``metric="precomputed"``, row numbers of the training objects, at most
+        `committee_size`, that new ones are compared with.
     selection_ : dict
         With ``n_clusters="auto"``: ``"table"`` with ``"n_clusters"``, ``"agreement"``
         and ``"bic"`` of all numbers that were tried, ``"p_value"`` of the hypothesis
@@ -209,14 +267,23 @@ default="auto"
             "agreement_": _archive.Number(),
             "gate_": _archive.Named(_archive.Plain()),
         },
-        None,
-        check_inputs_are_features,
+        {
+            # Files of earlier versions are about Euclidean distances.
+            "metric_": METRIC,
+            "transformer_": TransformerRule(),
+            "embedding_": _archive.Instance(DissimilarityPCA),
+            "references_": _archive.Array(
+                "i", (None,), at_least=0, below="n_features", is_ascending=True
+            ),
+        },
+        _check_inputs,
     )
     _checkpoint_schema = CHECKPOINT
 
     _words = "several methods voted, and a network learned where they agree"
     _uses_labels = True
     _uses_pairs = True
+    _reads_dissimilarities = True
     _is_for_many_rows = True
     _reads_blocks = True
     _reads_partitions = True
@@ -232,12 +299,18 @@ default="auto"
     failed_members_: dict[str, str]
     agreement_: float
     gate_: dict[str, Any]
+    metric_: Metric
+    transformer_: Transformer | None
+    embedding_: DissimilarityPCA
+    references_: NDArray[np.intp]
 
     def __init__(
         self,
         n_clusters: int | str = 2,
         *,
         focal_sets: str | FocalSets = "auto",
+        metric: Metric = "euclidean",
+        symmetrize: bool = False,
         members: str | Sequence[Any] = "auto",
         adequacy_gate: bool = True,
         committee_size: int = 2000,
@@ -256,6 +329,8 @@ default="auto"
     ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
+        self.metric = metric
+        self.symmetrize = symmetrize
         self.members = members
         self.adequacy_gate = adequacy_gate
         self.committee_size = committee_size
@@ -287,7 +362,7 @@ default="auto"
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), source or Dask collection
-            Data.
+            Data, or with ``metric="precomputed"`` a square matrix of dissimilarities.
         y : ignored
             Present for compatibility with pipelines and searches.
         partial_labels : array-like of int, shape (n_samples,), default=None
@@ -326,7 +401,9 @@ default="auto"
             for each in self.members_
         ]
         gate = self.gate_
-        if gate["trusted"] is not None:
+        if not _is_euclidean(getattr(self, "metric_", "euclidean")):
+            lines.append(f"trusted: no model, {NO_MIXTURES}")
+        elif gate["trusted"] is not None:
             lines.append(
                 f"trusted: {gate['trusted']} by {gate['weight']:.2f}, for how it "
                 f"predicts unseen rows; next to it {gate['rival']} "
@@ -351,7 +428,14 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_members(self.members)
+        if self._finds_n_clusters and not self._has_columns:
+            raise ValueError(
+                "n_clusters must be a number unless metric is 'euclidean' or Gower's, "
+                f"got 'auto' with metric={shown(self.metric)}: BIC and the test for "
+                "clusters need attributes; credalis.model_selection.select_n_clusters "
+                "tries several numbers"
+            )
+        check_members(self.members, by_dissimilarities=self._compares)
         check_flag("adequacy_gate", self.adequacy_gate)
         check_integer("committee_size", self.committee_size, at_least=2)
         sizes = self.hidden_layer_sizes
@@ -365,6 +449,23 @@ default="auto"
         check_factor("weight_decay", self.weight_decay, at_least=0)
         check_number("label_weight", self.label_weight, at_least=0, at_most=1)
         check_number("constraint_weight", self.constraint_weight, at_least=0)
+
+    @property
+    def _compares(self) -> bool:
+        """Whether members see dissimilarities, not coordinates."""
+        return not (_is_euclidean(self.metric) or self._has_transformer)
+
+    @property
+    def _has_transformer(self) -> bool:
+        return hasattr(self.metric, "transform")
+
+    @property
+    def _has_columns(self) -> bool:
+        """Whether rows are compared column by column."""
+        is_gower = isinstance(self.metric, Gower) or (
+            isinstance(self.metric, str) and self.metric == "gower"
+        )
+        return is_gower or not self._compares
 
     @property
     def _finds_n_clusters(self) -> bool:
@@ -425,10 +526,25 @@ default="auto"
         warn_of_session(solution.session)
 
     def _predict_masses(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return Student.of(self).masses(X)
+        if hasattr(self, "embedding_"):
+            X = embedded(self.embedding_, X[:, self.references_])
+        return Student.of(self).masses(placed(getattr(self, "transformer_", None), X))
 
     def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
-        return len(X) > MAX_WHOLE and not is_informed
+        needs_all = is_informed or self._is_precomputed or self._has_transformer
+        return len(X) > MAX_WHOLE and not needs_all
+
+    def _check_blocks(self, *, are_partitions: bool = False) -> None:
+        if self._is_precomputed:
+            raise ValueError(
+                "metric must not be 'precomputed' for data that are read in blocks: "
+                "their rows have no common dissimilarity matrix"
+            )
+        if self._has_transformer:
+            raise ValueError(
+                "metric must be no transformer for data that are read in blocks, got "
+                f"{shown(self.metric)}"
+            )
 
     def _start_blocks(
         self, sample: NDArray[np.float64], seeds: NDArray[np.integer]
@@ -439,3 +555,7 @@ default="auto"
         self, source: Source, state: dict[str, Any], checkpoint: Checkpoint | None
     ) -> Outcome:
         return train_blocks(self, source, state, checkpoint)
+
+
+def _is_euclidean(metric: Metric) -> bool:
+    return isinstance(metric, str) and metric == "euclidean"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,13 @@ from credalis.cluster.consensus._gate import (
     refined,
 )
 from credalis.cluster.consensus._mixtures import best_fit, one_hot, rounding_ridge
+from credalis.cluster.consensus._relation import (
+    NO_MIXTURES,
+    RELATIONAL_MEMBERS,
+    Relation,
+    relational_memberships,
+    takes_matrix,
+)
 from credalis.cluster.prototypes._bpec import BPEC
 
 Array = NDArray[np.float64]
@@ -44,13 +52,18 @@ _N_STARTS = 3
 # Neighbours: of the graph of spectral clustering, and of a row whose memberships a
 # member without prediction borrows.
 _N_GRAPH = 10
-_N_BORROWED = {"spectral": 5}
+_N_BORROWED = {"spectral": 5, "kernel": 5, "evclus": 5}
 
 # Rows that the adequacy of a model is judged by.
 _MAX_GATE_ROWS = 1000
 
 
-def check_members(members: Any) -> None:
+def default_members(*, by_dissimilarities: bool) -> tuple[str, ...]:
+    """Who votes about rows with coordinates, and who about dissimilarities."""
+    return RELATIONAL_MEMBERS if by_dissimilarities else MEMBERS
+
+
+def check_members(members: Any, *, by_dissimilarities: bool = False) -> None:
     """Refuse what is neither "auto" nor a list of names and clusterers."""
     if isinstance(members, str):
         check_choice("members", members, ("auto",))
@@ -60,9 +73,15 @@ def check_members(members: Any) -> None:
             "members must be 'auto' or a list of names and clusterers, got "
             f"{shown(members)}"
         )
+    names = default_members(by_dissimilarities=by_dissimilarities)
     for each in members:
+        if by_dissimilarities and each in MEMBERS and each not in names:
+            raise ValueError(
+                f"members must not hold {each!r} unless metric='euclidean', because "
+                f"{NO_MIXTURES}; there are {', '.join(map(repr, names))}"
+            )
         if isinstance(each, str):
-            check_choice("members", each, MEMBERS)
+            check_choice("members", each, names)
         elif isinstance(each, type) or not hasattr(each, "fit"):
             raise ValueError(
                 f"members must hold names or clusterers with fit, got {shown(each)}"
@@ -77,14 +96,23 @@ def convene(
     *,
     has_gate: bool,
     report: Callable[[int, float], None],
+    relation: Relation | None = None,
 ) -> Session:
-    """Ask all members about rows, and weigh what they say."""
+    """Ask all members about rows, and weigh what they say.
+
+    With a relation they compare the rows by it, and there is no gate.
+    """
+    frame = Frame.of(rows) if relation is None else relation
     if n_clusters == 1:
-        return unanimous(rows)
+        return unanimous(rows, frame)
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 1)
-    frame = Frame.of(rows)
     inside = frame(rows)
-    ridge = rounding_ridge(inside)
+    if relation is None:
+        ridge = rounding_ridge(inside)
+        ask = partial(_asked, rows=rows, inside=inside, ridge=ridge)
+    else:
+        matrix = relation.matrix(rows)
+        ask = partial(_asked_by, relation=relation, rows=rows, matrix=matrix)
     found: list[Member] = []
     failures: dict[str, str] = {}
     for number, (each, seed) in enumerate(zip(members, seeds, strict=False)):
@@ -93,9 +121,7 @@ def convene(
         try:
             # What a member has to complain of shows in how it agrees.
             with unheard():
-                found.append(
-                    _asked(each, name, rows, inside, ridge, n_clusters, int(seed))
-                )
+                found.append(ask(each, name, n_clusters=n_clusters, seed=int(seed)))
         except Exception as error:  # whatever a clusterer of the user's raises
             failures[name] = f"{type(error).__name__}: {error}"
         report(number + 1, float(len(failures)))
@@ -106,7 +132,7 @@ def convene(
         )
     poll()
     gate = Gate()
-    if has_gate:
+    if has_gate and relation is None:
         gate = _gate(inside, found, ridge, n_clusters, np.random.RandomState(seeds[-1]))
     report(len(members) + 1, float(len(failures)))
     return weighed(rows, frame, found, gate, n_clusters, failures)
@@ -159,6 +185,7 @@ def starting_memberships(inside: Array, n_clusters: int, seed: int) -> list[Arra
 def _asked(
     member: Any,
     name: str,
+    *,
     rows: Array,
     inside: Array,
     ridge: Array,
@@ -191,6 +218,30 @@ def _asked(
         ).fit_predict(inside)
     n_borrowed = _N_BORROWED.get(member, 1)
     return Member(name, one_hot(labels, n_clusters), n_borrowed=n_borrowed)
+
+
+def _asked_by(
+    member: Any,
+    name: str,
+    *,
+    relation: Relation,
+    rows: Array,
+    matrix: Array,
+    n_clusters: int,
+    seed: int,
+) -> Member:
+    """What one member says that compares rows; other rows ask their neighbours."""
+    if isinstance(member, str):
+        memberships = relational_memberships(member, relation, matrix, n_clusters, seed)
+        return Member(name, memberships, n_borrowed=_N_BORROWED.get(member, 1))
+    if takes_matrix(member.get_params()):
+        found = _given(member, name, matrix, n_clusters, seed)
+        return Member(name, found.memberships)
+    if isinstance(relation.metric, str) and relation.metric == "precomputed":
+        raise ValueError(
+            "it must say that it takes dissimilarities, by metric='precomputed'"
+        )
+    return _given(member, name, rows, n_clusters, seed)
 
 
 def _given(member: Any, name: str, rows: Array, n_clusters: int, seed: int) -> Member:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from credalis import _archive
-from credalis._checks import check_spread
+from credalis._checks import check_squarable
 from credalis._progress import Progress, Report
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
@@ -19,7 +20,15 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._schema import TRAINING, check_training
 from credalis.cluster._framework._solution import Solution, reported
-from credalis.cluster._inputs._side_information import side_information
+from credalis.cluster._inputs._geometry import (
+    FARTHEST,
+    attribute_geometry,
+    check_not_negative,
+)
+from credalis.cluster._inputs._side_information import (
+    Transformer,
+    side_information,
+)
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import masses_on
 from credalis.cluster.consensus._committee import Committee, Session
@@ -31,12 +40,15 @@ from credalis.cluster.consensus._distillation import (
     lesson_of,
     taught,
 )
-from credalis.cluster.consensus._members import MEMBERS, convene
+from credalis.cluster.consensus._members import MEMBERS, convene, default_members
 from credalis.cluster.consensus._n_clusters import choose_n_clusters, default_numbers
+from credalis.cluster.consensus._relation import Relation
 from credalis.cluster.consensus._student import Student
 from credalis.cluster.nnevclus._blocks import run_passes, stored_state
 from credalis.cluster.nnevclus._training import TrainingState, check_finite_loss
+from credalis.dissimilarity import Gower, check_dissimilarities
 from credalis.exceptions import NoClustersWarning
+from credalis.metric_learning import DissimilarityPCA
 from credalis.network import SideInformation, Standardization, with_constant
 from credalis.sources import DaskSource, Source
 
@@ -53,8 +65,8 @@ class ConsensusProblem:
 
     Attributes
     ----------
-    X : array of shape (n_samples, n_features)
-        Rows.
+    X : array of shape (n_samples, n_inputs)
+        Rows, or what the network sees of objects that are given by dissimilarities.
     settings : Distillation
         How to train.
     session : Session
@@ -65,6 +77,10 @@ class ConsensusProblem:
         Its evidence about all rows.
     information : SideInformation
         Labels and pairs.
+    transformer : object or None
+        What has made X of the rows.
+    embedding : DissimilarityPCA or None
+        What has made X of dissimilarities to the rows of the committee.
     """
 
     X: Array
@@ -74,6 +90,15 @@ class ConsensusProblem:
     singletons: Array
     frame: Array
     information: SideInformation
+    transformer: Transformer | None
+    embedding: DissimilarityPCA | None
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """What leads from the rows of X to the inputs of the network."""
+        found: dict[str, Any] = {"transformer_": self.transformer}
+        if self.embedding is not None:
+            found |= {"embedding_": self.embedding, "references_": self.rows}
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +157,9 @@ def prepare(
         label_weight=estimator.label_weight,
         constraint_weight=estimator.constraint_weight,
     )
-    check_spread("X", X)
+    relation, compared, transformer = _compared(estimator, X, information, rng)
     if isinstance(n_clusters, str):
-        choice = _chosen_number(estimator, X, information, rng)
+        choice = _chosen_number(estimator, compared, information, rng)
         n_clusters = choice.n_clusters
     if estimator.committee_size < n_clusters:
         raise ValueError(
@@ -142,7 +167,9 @@ def prepare(
             f"{estimator.committee_size} and n_clusters={n_clusters}"
         )
     rows = _chosen_rows(len(X), estimator.committee_size, information, rng)
-    members = MEMBERS if isinstance(estimator.members, str) else estimator.members
+    if estimator._is_precomputed:
+        compared = compared[:, rows]
+    members = _members(estimator)
     progress = Progress(
         type(estimator).__name__,
         stage="members",
@@ -151,12 +178,13 @@ def prepare(
         enabled=bool(estimator.verbose),
     )
     session = convene(
-        X[rows],
+        compared[rows],
         n_clusters,
         members,
         rng,
         has_gate=estimator.adequacy_gate,
         report=lambda done, failed: progress.report(0, done, failed),
+        relation=relation,
     )
     progress.close()
     session = replace(session, choice=choice)
@@ -164,7 +192,7 @@ def prepare(
     if len(rows) == len(X):
         singletons, frame = committee.own_evidence()
     else:
-        singletons, frame = committee.evidence(X)
+        singletons, frame = committee.evidence(compared)
     if information.has_labels:
         names = named_by_labels(
             singletons[information.objects], information.labels, n_clusters
@@ -175,15 +203,57 @@ def prepare(
         singletons[information.objects] = 0.0
         singletons[information.objects, information.labels] = 1.0
         frame[information.objects] = 0.0
+    embedding, inputs = None, compared
+    if estimator._is_precomputed:
+        embedding = DissimilarityPCA().fit(compared[rows])
+        # Rows as they are given, since prediction has no columns to average with.
+        inputs = embedded(embedding, X[:, rows])
     return ConsensusProblem(
-        X,
+        inputs,
         Distillation.of(estimator, len(X)),
         session,
         rows,
         singletons,
         frame,
         information,
+        transformer,
+        embedding,
     )
+
+
+def _members(estimator: Consensus) -> Sequence[Any]:
+    """Who is asked."""
+    if not isinstance(estimator.members, str):
+        return estimator.members
+    return default_members(by_dissimilarities=estimator._compares)
+
+
+def _compared(
+    estimator: Consensus,
+    X: Array,
+    information: SideInformation,
+    rng: np.random.RandomState,
+) -> tuple[Relation | None, Array, Transformer | None]:
+    """How rows are compared, if not by their coordinates; the rows; a transformer."""
+    if estimator._is_precomputed:
+        matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
+        if not matrix.any():
+            raise ValueError(
+                "X must hold objects that differ, all dissimilarities are 0"
+            )
+        check_squarable("the largest entry of X", float(matrix.max()))
+        return Relation("precomputed"), matrix, None
+    geometry, transformer = attribute_geometry(
+        X, estimator._own_metric, rng, information
+    )
+    relation = None if geometry.is_euclidean else Relation(geometry.metric)
+    return relation, geometry.values, transformer
+
+
+def embedded(embedding: DissimilarityPCA, X: Array) -> Array:
+    """What a network sees of dissimilarities to the rows of the committee."""
+    check_not_negative(X)
+    return embedding.transform(np.minimum(X, FARTHEST))
 
 
 def _chosen_number(
@@ -194,13 +264,21 @@ def _chosen_number(
 ) -> Choice:
     """The number of clusters, at least that of the known labels."""
     n_known = int(information.labels.max()) + 1 if information.has_labels else 0
+    members, has_gaps = _members(estimator), False
+    if estimator._compares:
+        # By the columns of the table: dissimilarities have neither BIC nor a test.
+        metric = estimator._own_metric
+        members = MEMBERS
+        if isinstance(metric, Gower):
+            X, has_gaps = metric.without_gaps(X), bool(metric.categories)
     numbers, largest = default_numbers(X, max(2, n_known))
     return choose_n_clusters(
         X,
         numbers,
-        MEMBERS if isinstance(estimator.members, str) else estimator.members,
+        members,
         rng,
-        may_be_one=n_known < 2,
+        # Between rows with categories there are gaps anyhow.
+        may_be_one=n_known < 2 and not has_gaps,
         method=type(estimator).__name__,
         is_verbose=bool(estimator.verbose),
         largest=largest,
@@ -248,6 +326,7 @@ def solve_start(
         student.masses(problem.X),
         trace,
         is_interrupted=trace.interrupted,
+        other=problem.fitted_attributes(),
         focal_sets=focal_sets,
         student=student,
         session=problem.session,

@@ -90,9 +90,10 @@ default="auto"
     metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "gower" for the mean difference as a share of the range
-        of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
-        columns of several kinds with gaps, "precomputed" if X is a square matrix of
-        dissimilarities, or a transformer in whose space Euclidean distances are taken.
+        of each column, where X may be a data frame with categories, dates and gaps, the
+        ``metric_`` of a `credalis.tabular.TablePreparation` for the matrix it makes of
+        one, "precomputed" if X is a square matrix of dissimilarities, or a transformer
+        in whose space Euclidean distances are taken.
         A transformer is cloned and fitted with the side information it can use.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
@@ -186,9 +187,11 @@ default="auto"
         Absent for "gradient".
     landmarks_ : array of int
         Row numbers of the objects that new ones are compared with: the landmarks if
-        there are any, otherwise all objects.
+        there are any, otherwise all objects. Of rows that are equal, the first.
     points_ : array of shape (n_landmarks, n_features) or None
         Where these are; None for ``metric="precomputed"``.
+    landmark_weights_ : array of shape (n_landmarks,)
+        How often each of them counts, if rows repeat or have weights.
     conflict_coefficients_ : array of shape (2,)
         a and b, for "gradient".
     history_ : array of shape (n_iter_,)
@@ -260,6 +263,7 @@ default="auto"
             "kkt_residual_": _archive.Number(at_least=0),
             "conflict_coefficients_": _archive.Array("f", (2,)),
             "offset_": _archive.Number(),
+            "landmark_weights_": _archive.Array("f", ("n_landmarks",), at_least=0),
         },
         _check_landmarks,
     )
@@ -273,6 +277,7 @@ default="auto"
     transformer_: Transformer | None
     conflict_coefficients_: Array
     offset_: float
+    landmark_weights_: Array
 
     def __init__(
         self,
@@ -331,6 +336,7 @@ default="auto"
         partial_labels: ArrayLike | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Cluster the rows of X.
 
@@ -346,6 +352,12 @@ default="auto"
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Row numbers of objects known to be in the same cluster, and in different
             ones.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: a row of weight 2 counts as two equal rows, which
+            share their masses, one of weight 0 is not used and only gets masses. None:
+            all count once; so it must be unless the solver is "two-sided" and pairs are
+            not "sampled". Pairs are between rows, and count once whatever the weights,
+            which must not be 0.
 
         Returns
         -------
@@ -354,6 +366,7 @@ default="auto"
         fit(
             self,
             X,
+            sample_weight=sample_weight,
             partial_labels=partial_labels,
             must_link=must_link,
             cannot_link=cannot_link,
@@ -436,7 +449,10 @@ default="auto"
             else:
                 similarities = 1.0 - transform(distances, self.scale_)
                 masses[rows] = masses_from_similarities(
-                    similarities, references, self.focal_sets_
+                    similarities,
+                    references,
+                    self.focal_sets_,
+                    getattr(self, "landmark_weights_", None),
                 )
         return masses
 

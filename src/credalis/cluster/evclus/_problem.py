@@ -15,6 +15,7 @@ from credalis._checks import (
     check_number,
     check_numbers,
 )
+from credalis._weights import DistinctRows, copies
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._clusters import hard_clusters
 from credalis.cluster._inputs._geometry import (
@@ -74,8 +75,9 @@ class EvclusProblem:
         The fitted transformer that made its points, if there is one.
     scale : float
         δ0.
-    order : array of shape (n_samples,)
-        Row numbers of the objects, in the order in which everything below has them.
+    order : array of shape (n_objects,)
+        Row numbers of the objects, in the order in which everything below has them; of
+        rows that are one object, the first.
         Landmarks come first; the order is random, so that the first objects are a
         sample and neighbours in X are not updated together.
     similarities : Similarities
@@ -92,6 +94,10 @@ class EvclusProblem:
         ξ.
     solver : str
         How to minimise.
+    weights : array of shape (n_objects,) or None
+        Weights of the objects; None: all are 1.
+    objects : array of int, shape (n_samples,), or None
+        Which of the objects the rows of X are; None: each its own.
     """
 
     geometry: Geometry
@@ -106,17 +112,28 @@ class EvclusProblem:
     cannot_link: NDArray[np.intp]
     constraint_weight: float
     solver: str
+    weights: NDArray[np.float64] | None = None
+    objects: NDArray[np.intp] | None = None
 
     @property
     def n_samples(self) -> int:
         """Number of objects."""
         return len(self.order)
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of X, some of which may be one object."""
+        return self.n_samples if self.objects is None else len(self.objects)
+
     def stress(self, focal_sets: FocalSets) -> RowStress:
         """Stress over the pairs that count."""
         if self.partners is None:
             return CommonStress(
-                self.similarities, self.n_landmarks, focal_sets, self.stored
+                self.similarities,
+                self.n_landmarks,
+                focal_sets,
+                self.stored,
+                self.weights,
             )
         one_sided = self.solver == "reference"
         return PartnerStress(*self.partners, self.n_samples, focal_sets, one_sided)
@@ -145,10 +162,13 @@ class EvclusProblem:
             stored = self.stored[:size, :size]
         else:
             stored = _stored(some, size)
-        return CommonStress(some, size, focal_sets, stored)
+        weights = None if self.weights is None else self.weights[:size]
+        return CommonStress(some, size, focal_sets, stored, weights)
 
     def in_order_of_rows(self, masses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Masses of the rows of X."""
+        if self.objects is not None:
+            return masses[self.objects]
         result = np.empty_like(masses)
         result[self.order] = masses
         return result
@@ -158,16 +178,29 @@ class EvclusProblem:
         """Row numbers of the objects that new ones are compared with."""
         if self.n_landmarks < self.n_samples:
             return self.order[: self.n_landmarks]
-        return np.arange(self.n_samples)
+        return np.sort(self.order)
+
+    @property
+    def reference_weights(self) -> NDArray[np.float64] | None:
+        """Their weights; None: all are 1."""
+        if self.weights is None:
+            return None
+        if self.n_landmarks < self.n_samples:
+            return self.weights[: self.n_landmarks]
+        return self.weights[np.argsort(self.order)]
 
 
 def prepare(
     estimator: EVCLUS,
     X: NDArray[np.float64],
     rng: np.random.RandomState,
+    *,
+    sample_weight: NDArray[np.float64] | None = None,
     **given: Any,
 ) -> EvclusProblem:
     """Check what is known, find δ0, fit the transformer, choose the pairs."""
+    if sample_weight is not None:
+        _check_weighted(estimator)
     information = side_information(
         **given,
         n_samples=len(X),
@@ -175,7 +208,7 @@ def prepare(
         label_weight=0.0,
         constraint_weight=estimator.constraint_weight,
     )
-    geometry, transformer = _geometry(estimator, X, rng, information)
+    geometry, transformer = _geometry(estimator, X, rng, information, sample_weight)
     must, cannot = information.must_link, information.cannot_link
     if estimator.constraint_neighbors and len(must) + len(cannot):
         check_integer(
@@ -188,23 +221,26 @@ def prepare(
             n_neighbors=estimator.constraint_neighbors,
             metric=geometry.metric,
         )
-    share = 0.0
+    share, copied = 0.0, geometry.some(copies(X, sample_weight, estimator.n_clusters))
     if takes_contrast(estimator):
-        share = hard_clusters(geometry, estimator.n_clusters, rng).share_apart
-    scale = scale_of(estimator, geometry, share, rng)
+        share = hard_clusters(copied, estimator.n_clusters, rng).share_apart
+    scale = scale_of(estimator, copied, share, rng)
+    distinct = _distinct(estimator, X, sample_weight, has_pairs=len(must) + len(cannot))
     # The reference program goes through the objects as they come.
     is_random = estimator.solver == "two-sided"
-    order = rng.permutation(len(X)) if is_random else np.arange(len(X))
-    place = np.argsort(order)
-    kind, n_partners = _pairs(estimator, len(X))
-    similarities = geometry.similarities(scale, np.float64).take(order)
-    n_landmarks, stored, partners = len(X), None, None
+    n_objects = len(distinct.rows)
+    shuffled = rng.permutation(n_objects) if is_random else np.arange(n_objects)
+    order, place = distinct.rows[shuffled], np.argsort(shuffled)[distinct.objects]
+    kind, n_partners = _pairs(estimator, len(X), n_objects)
+    own = geometry.some(distinct.rows)
+    similarities = own.similarities(scale, np.float64).take(shuffled)
+    n_landmarks, stored, partners = n_objects, None, None
     if kind == "landmarks":
         n_landmarks = n_partners
     if kind == "sampled":
-        rows, columns = sample_pairs(len(X), n_partners, rng)
+        rows, columns = sample_pairs(n_objects, n_partners, rng)
         partners = rows, columns, similarities.pairs(rows, columns)
-    elif estimator.solver != "gradient" and len(X) * n_landmarks <= _MAX_STORED:
+    elif estimator.solver != "gradient" and n_objects * n_landmarks <= _MAX_STORED:
         stored = _stored(similarities, n_landmarks)
     return EvclusProblem(
         geometry,
@@ -219,7 +255,44 @@ def prepare(
         place[cannot],
         estimator.constraint_weight,
         estimator.solver,
+        None if distinct.weights is None else distinct.weights[shuffled],
+        None if n_objects == len(X) else place,
     )
+
+
+def _check_weighted(estimator: EVCLUS) -> None:
+    """Refuse weights where copies would not share their masses."""
+    if estimator.solver != "two-sided":
+        raise ValueError(
+            "sample_weight must be None unless solver='two-sided', got solver="
+            f"{estimator.solver!r}"
+        )
+    if _is_sampled(estimator):
+        raise ValueError(
+            "sample_weight must be None for pairs='sampled': use pairs='landmarks'"
+        )
+
+
+def _is_sampled(estimator: EVCLUS) -> bool:
+    """Whether objects have random partners of their own, whatever the solver."""
+    is_auto = estimator.pairs == "auto"
+    is_given = is_auto and estimator.pairs_per_sample is not None
+    return estimator.pairs == "sampled" or is_given
+
+
+def _distinct(
+    estimator: EVCLUS,
+    X: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    *,
+    has_pairs: int,
+) -> DistinctRows:
+    """Rows that are one object: equal ones, unless something tells them apart."""
+    is_known = has_pairs or not isinstance(estimator.init, str) or estimator._is_warm
+    is_common = estimator.solver == "two-sided" and not _is_sampled(estimator)
+    if is_known or estimator._is_precomputed or not is_common:
+        return DistinctRows.all_of(len(X), weights)
+    return DistinctRows.of(X, weights)
 
 
 def _geometry(
@@ -227,6 +300,7 @@ def _geometry(
     X: NDArray[np.float64],
     rng: np.random.RandomState,
     information: SideInformation,
+    weights: NDArray[np.float64] | None,
 ) -> tuple[Geometry, Transformer | None]:
     """Where dissimilarities come from, and the transformer if there is one."""
     if not hasattr(estimator.metric, "transform"):
@@ -234,7 +308,7 @@ def _geometry(
     if estimator._is_precomputed:
         matrix = check_dissimilarities(X, symmetrize=estimator.symmetrize)
         return Geometry(matrix, "precomputed"), None
-    return attribute_geometry(X, estimator.metric, rng, information)
+    return attribute_geometry(X, estimator._own_metric, rng, information, weights)
 
 
 def check_parameters(estimator: EVCLUS) -> None:
@@ -311,11 +385,14 @@ def given_masses(
     return masses / masses.sum(axis=1, keepdims=True)
 
 
-def _pairs(estimator: EVCLUS, n_samples: int) -> tuple[str, int]:
-    """Which kind of pairs counts, and how many of each object."""
+def _pairs(estimator: EVCLUS, n_samples: int, n_objects: int) -> tuple[str, int]:
+    """Which kind of pairs counts, and how many of each object.
+
+    Some of the samples may be one object.
+    """
     kind, n_partners = estimator.pairs, estimator.pairs_per_sample
     if kind == "auto":
-        can_be_all = n_samples <= _MAX_ALL_PAIRS or estimator.solver == "gradient"
+        can_be_all = n_objects <= _MAX_ALL_PAIRS or estimator.solver == "gradient"
         kind = "all" if can_be_all else "landmarks"
         if n_partners is not None or (kind, estimator.solver) == (
             "landmarks",
@@ -334,7 +411,7 @@ def _pairs(estimator: EVCLUS, n_samples: int) -> tuple[str, int]:
             f"pairs_per_sample, the number of landmarks, must be >= n_clusters = "
             f"{estimator.n_clusters}, got {n_partners}"
         )
-    return kind, n_partners
+    return kind, min(n_partners, n_objects) if kind == "landmarks" else n_partners
 
 
 def _stored(similarities: Similarities, n_landmarks: int) -> NDArray[np.float64]:

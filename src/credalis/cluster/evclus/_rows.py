@@ -54,11 +54,12 @@ def sweep(cost: RowCost, masses: Array) -> tuple[Array, Array]:
         target = minimize_on_simplex(problem, flat)
         step = target - flat
         moved = problem.products(step)
-        slopes = moved * flat - problem.linear * step
-        coefficients = np.zeros((*decrease.shape, 4))
-        coefficients[..., 0] = 2.0 * slopes.reshape(own.shape).sum(axis=(-2, -1))
+        slopes = (moved * flat - problem.linear * step).reshape(own.shape)
         curvatures = (moved * step).reshape(own.shape)
-        coefficients[..., 1] = curvatures.sum(axis=(-2, -1))
+        counts = cost.row_weights(rows)
+        coefficients = np.zeros((*decrease.shape, 4))
+        coefficients[..., 0] = 2.0 * (counts * slopes).sum(axis=(-2, -1))
+        coefficients[..., 1] = (counts * curvatures).sum(axis=(-2, -1))
         direction, target = step.reshape(own.shape), target.reshape(own.shape)
         coefficients[..., 1:] += cost.coupling(masses, rows, direction)
         for start in np.ndindex(decrease.shape):
@@ -184,7 +185,10 @@ def optimality_gap(cost: RowCost, masses: Array) -> float:
 
 
 def masses_from_similarities(
-    similarities: Array, references: Array, focal_sets: FocalSets
+    similarities: Array,
+    references: Array,
+    focal_sets: FocalSets,
+    weights: Array | None = None,
 ) -> Array:
     """Masses whose conflicts with fixed reference objects fit the dissimilarities best.
 
@@ -196,14 +200,21 @@ def masses_from_similarities(
         Masses of the reference objects.
     focal_sets : FocalSets
         What the columns of the masses stand for.
+    weights : array of shape (n_references,), default=None
+        Weights w_j of the reference objects; None: all are 1.
 
     Returns
     -------
     array of shape (n_samples, n_focal_sets)
-        The minima of Σ_j (κ_ij - δ*_ij)² over j.
+        The minima of Σ_j w_j (κ_ij - δ*_ij)² over j.
     """
     against = mass_apart(references, focal_sets)
-    linear = against.sum(axis=0) - similarities @ against
+    counted = against
+    if weights is not None:
+        # In units of the largest, so that all weights alike are none.
+        roots = np.sqrt(weights / weights.max())[:, None]
+        against, counted = roots * against, roots**2 * against
+    linear = counted.sum(axis=0) - similarities @ counted
     return solve_rows(quadratics(against.T, linear))
 
 

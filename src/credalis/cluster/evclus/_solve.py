@@ -157,13 +157,15 @@ def _solution(
         "scale_": problem.scale,
         "metric_": geometry.metric,
         "transformer_": problem.transformer,
-        "landmarks_": references,
         "points_": None if geometry.is_precomputed else geometry.values[references],
         **extra,
     }
+    if problem.weights is not None:
+        other["landmark_weights_"] = problem.reference_weights
     return Solution(
         problem.in_order_of_rows(masses),
         trace,
+        row_numbers={"landmarks_": references},
         other=other,
         is_interrupted=trace.interrupted,
     )
@@ -189,7 +191,7 @@ def _known_start(
         known = estimator.init
     else:
         return None
-    masses = given_masses(known, problem.n_samples, focal_sets, name)
+    masses = given_masses(known, problem.n_rows, focal_sets, name)
     return masses[problem.order]
 
 
@@ -216,7 +218,7 @@ def _start(
             return _random_masses(stress.n_samples, focal_sets, rng)
         everything = slice(0, stress.n_samples)
         similarities = stress.block(everything, everything)
-        return masses_from_seeds(similarities, focal_sets, rng)
+        return masses_from_seeds(similarities, focal_sets, rng, stress.weights)
 
     if stress.n_samples == problem.n_samples:
         return make(), False
@@ -238,6 +240,7 @@ def _place_others(
 ) -> Array:
     """Masses of all objects, given those of the first ones."""
     first = slice(0, len(masses))
+    weights = None if problem.weights is None else problem.weights[first]
     parts = [masses]
     for start in range(first.stop, problem.n_samples, _BLOCK_ROWS):
         rows = slice(start, min(start + _BLOCK_ROWS, problem.n_samples))
@@ -245,7 +248,8 @@ def _place_others(
             similarities = problem.stored[rows, first]
         else:
             similarities = problem.similarities.block(rows, first)
-        parts.append(masses_from_similarities(similarities, masses, focal_sets))
+        placed = masses_from_similarities(similarities, masses, focal_sets, weights)
+        parts.append(placed)
     return np.concatenate(parts)
 
 
@@ -258,14 +262,17 @@ def _random_masses(
 
 
 def masses_from_seeds(
-    similarities: Array, focal_sets: FocalSets, rng: np.random.RandomState
+    similarities: Array,
+    focal_sets: FocalSets,
+    rng: np.random.RandomState,
+    weights: Array | None = None,
 ) -> Array:
     """Masses that fit the dissimilarities to distant objects, one for each cluster.
 
     The seeds are certain of their cluster, or of the smallest set that it is in.
     """
     n_clusters = focal_sets.n_clusters
-    seeds = _distant_objects(similarities, n_clusters, rng)
+    seeds = _distant_objects(similarities, n_clusters, rng, weights)
     certain = np.zeros((n_clusters, len(focal_sets)))
     for cluster in range(n_clusters):
         holds = focal_sets.membership[:, cluster]
@@ -275,25 +282,32 @@ def masses_from_seeds(
 
 
 def _distant_objects(
-    similarities: Array, n_objects: int, rng: np.random.RandomState
+    similarities: Array,
+    n_objects: int,
+    rng: np.random.RandomState,
+    weights: Array | None = None,
 ) -> NDArray[np.intp]:
     """Objects drawn by k-means++: the farther from those before, the more probable.
 
     Each is the best of a few candidates, in the sense that all objects together are
-    then nearest to those drawn.
+    then nearest to those drawn. Objects with weights are as many copies.
     """
     n_candidates = _MIN_CANDIDATES + int(np.log(n_objects))
-    chosen = [rng.randint(len(similarities))]
+    counts = np.ones(len(similarities)) if weights is None else weights
+    if weights is None:
+        chosen = [rng.randint(len(similarities))]
+    else:
+        chosen = [int(rng.choice(len(similarities), p=weights / weights.sum()))]
     nearest = 1.0 - similarities[chosen[0]]
     for _ in range(n_objects - 1):
-        squares = np.maximum(nearest, 0.0) ** 2
+        squares = counts * np.maximum(nearest, 0.0) ** 2
         squares[chosen] = 0.0
         if not squares.any():
             squares[:] = 1.0
             squares[chosen] = 0.0
         candidates = rng.choice(len(squares), n_candidates, p=squares / squares.sum())
         distances = np.minimum(nearest, 1.0 - similarities[candidates])
-        best = np.square(distances).sum(axis=1).argmin()
+        best = (np.square(distances) * counts).sum(axis=1).argmin()
         chosen.append(int(candidates[best]))
         nearest = distances[best]
     return np.array(chosen)

@@ -28,9 +28,10 @@ from sklearn.cluster import KMeans
 
 from credalis._progress import Progress
 from credalis._threads import one_thread
+from credalis._weights import fingerprints
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
-from credalis.cluster._framework._fit import Outcome, fingerprints, solve
+from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._solution import empty_clusters_last, reported
 from credalis.cluster._inputs._clusters import without_isolated
 from credalis.cluster._inputs._side_information import side_information

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -9,17 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.svm import OneClassSVM
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from credalis import _archive
 from credalis._checks import check_choice, naming
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis._threads import one_thread
+from credalis._weights import MAX_COPIES, copies
 from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._inputs._geometry import EARLIER_DEFAULTS
+from credalis.cluster._inputs._side_information import copied_information
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._schema import NETWORK, check_inputs, training_schema
@@ -42,6 +45,11 @@ from credalis.metric_learning import DissimilarityPCA
 from credalis.network import NoveltyScorer, Projection, Standardization, mean_stress
 from credalis.objectives import cross_stress
 from credalis.sources import Source
+
+# Copies of a row, on average, that take no longer than weights, and rows with weights
+# of which all pairs are held in memory.
+_MOST_COPIES = 4
+_MOST_WEIGHTED = 4000
 
 
 class NNEVCLUS(BaseCredalClusterer):
@@ -74,9 +82,10 @@ default="auto"
     metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "gower" for the mean difference as a share of the range
-        of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
-        columns of several kinds with gaps, "precomputed" if X is a square matrix of
-        dissimilarities, or a transformer in whose space Euclidean distances are taken.
+        of each column, where X may be a data frame with categories, dates and gaps, the
+        ``metric_`` of a `credalis.tabular.TablePreparation` for the matrix it makes of
+        one, "precomputed" if X is a square matrix of dissimilarities, or a transformer
+        in whose space Euclidean distances are taken.
         A transformer is cloned and fitted with the side information it can use. With
         "cosine", rows are brought to length 1 first, also for the network; a row of
         zeros is half as far from all others as one at a right angle to them.
@@ -353,6 +362,7 @@ default="auto"
         partial_labels: ArrayLike | Mapping[int, int] | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Cluster the rows of X.
@@ -374,6 +384,15 @@ default="auto"
             Row numbers of objects known to be in the same cluster, and in different
             ones. Rows of a source or a Dask collection are numbered in their order;
             those that labels or pairs are about, at most 200 000, stay in memory.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: a row of weight 2 counts as two equal rows, one
+            of weight 0 is not used and only gets masses. Whole weights of at most four
+            on average are met by as many copies. Others are factors of the terms of
+            pairs where a solver looks at all of them and at most 4000 rows; elsewhere
+            the network is trained on as many rows as there are, but at most 20 000,
+            drawn by their weights.
+            None: all count once; so it must be for data in blocks and for given
+            dissimilarities.
         checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
             File to continue from; X is read in blocks, as beyond 200 000 objects.
 
@@ -386,6 +405,7 @@ default="auto"
             self,
             X,
             checkpoint,
+            sample_weight=sample_weight,
             object_shape=self._object_shape(X),
             dissimilarities=dissimilarities,
             partial_labels=partial_labels,
@@ -519,11 +539,15 @@ default="auto"
         return "set init='auto', which starts from the clusters of k-means"
 
     def _reference_of(
-        self, X: NDArray[np.float64], rng: np.random.RandomState
+        self,
+        X: NDArray[np.float64],
+        rng: np.random.RandomState,
+        objects: NDArray[np.intp] | None = None,
     ) -> NeighborNovelty | Calibration:
         if self.novelty_ is None:
-            return super()._reference_of(X, rng)
-        return Calibration.of(-FittedNetwork.of(self).novelty_scores(X))
+            return super()._reference_of(X, rng, objects)
+        rows = X if objects is None else X[objects]
+        return Calibration.of(-FittedNetwork.of(self).novelty_scores(rows))
 
     def _strangeness(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         if isinstance(self.reference_, NeighborNovelty):
@@ -566,8 +590,7 @@ default="auto"
                 f"X must hold objects of shape {expected} as in fit, got objects of "
                 f"shape {got}"
             )
-        with naming("X"):
-            return validate_data(self, X, reset=reset, **options)
+        return super()._validate(X, reset=reset, ensure_min_samples=ensure_min_samples)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -586,9 +609,78 @@ default="auto"
         rng: np.random.RandomState,
         *,
         settings: Settings | None = None,
+        sample_weight: NDArray[np.float64] | None = None,
         **given: Any,
     ) -> NetworkProblem:
-        return prepare(settings or Settings.of(self, len(X)), X, rng, **given)
+        if sample_weight is not None:
+            self._check_weighted(given)
+        if sample_weight is not None and self._weighs_terms(sample_weight):
+            settings = settings or Settings.of(self, len(X))
+            return prepare(settings, X, rng, weights=sample_weight, **given)
+        objects = self._copies(X, sample_weight, given)
+        if objects is not None:
+            objects, told = copied_information(objects, len(X), self.n_clusters, given)
+            given, X = {**given, **told}, X[objects]
+        problem = prepare(settings or Settings.of(self, len(X)), X, rng, **given)
+        return replace(problem, is_in_order=objects is None)
+
+    def _check_weighted(self, given: Mapping[str, Any]) -> None:
+        """Refuse what weights cannot be combined with."""
+        if self._is_precomputed:
+            raise ValueError(
+                "sample_weight must be None for NNEVCLUS with metric='precomputed', "
+                "whose inputs are made of the dissimilarities to all objects"
+            )
+        if given.get("dissimilarities") is not None:
+            raise ValueError("sample_weight must be None if dissimilarities are given")
+        if not isinstance(self.init, str) and np.ndim(self.init) == 1:
+            raise ValueError(
+                "init must not be row numbers with sample_weight, give the rows "
+                "themselves"
+            )
+
+    def _weighs_terms(self, weights: NDArray[np.float64]) -> bool:
+        """Whether weights are factors of the terms of all pairs, not copies.
+
+        Few copies are as good, and what a solver does with random pairs or blocks, or a
+        detector with objects, it does with copies.
+        """
+        n_rows = len(weights)
+        are_whole = bool((weights == np.floor(weights)).all())
+        if are_whole and weights.sum() <= min(_MOST_COPIES * n_rows, MAX_COPIES):
+            return False
+        settings = Settings.of(self, n_rows)
+        return (
+            settings.is_full_batch
+            and n_rows <= _MOST_WEIGHTED
+            and self.engine == "numpy"
+            and not self.early_stopping
+            and self.pairs_per_sample is None
+            and self.novelty_detector is None
+            and isinstance(self.init, str)
+            and self.init in ("auto", "random")
+        )
+
+    def _copies(
+        self,
+        X: NDArray[np.float64],
+        weights: NDArray[np.float64] | None,
+        given: Mapping[str, Any],
+    ) -> NDArray[np.intp] | None:
+        """Row numbers of the objects to train on; None: all rows in their order.
+
+        A random block of copies has the stress of all copies as its expectation; terms
+        with weights in a random block of rows, divided by the sum of the weights that
+        happen to be in it, have not.
+        """
+        if weights is None:
+            is_told = any(value is not None for value in given.values())
+            is_fixed = not isinstance(self.init, str) or self.warm_start
+            if is_told or is_fixed or self._is_precomputed:
+                return None
+            objects = copies(X, None)
+            return None if (objects == np.arange(len(X))).all() else objects
+        return copies(X, weights, self.n_clusters)
 
     def _has_fixed_order(self, problem: NetworkProblem) -> bool:
         return problem.has_fixed_order

@@ -27,6 +27,7 @@ from credalis.cluster._framework._schema import (
     TransformerRule,
     WeightsRule,
     check_training,
+    n_seen,
 )
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import NoveltyScorer, Projection
@@ -73,10 +74,7 @@ def check_network(owner: str, fitted: Entries) -> None:
 def check_inputs(owner: str, parameters: Entries, fitted: Entries) -> None:
     """Refuse a network whose inputs are not the features of the estimator."""
     check_network(owner, fitted)
-    n_inputs, n_features = (
-        len(fitted["standardization_"].mean),
-        fitted["n_features_in_"],
-    )
+    n_inputs, n_features = len(fitted["standardization_"].mean), n_seen(fitted)
     embedding, transformer = fitted["embedding_"], fitted["transformer_"]
     expected = n_inputs if embedding is None else embedding.n_features_in_
     if isinstance(transformer, Projection):

@@ -171,6 +171,7 @@ class Settings:
     def of(cls, estimator: NNEVCLUS, n_samples: int, mode: str = "memory") -> Settings:
         """As the parameters of an estimator say, for so many objects."""
         parameters = estimator.get_params(deep=False)
+        parameters["metric"] = estimator._own_metric
         solver = _solver(parameters, n_samples, mode)
         init = "random" if mode == "stream" else parameters["init"]
         is_auto = isinstance(init, str) and init == "auto"

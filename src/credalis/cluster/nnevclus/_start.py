@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._checks import check_finite, check_numbers, check_spread, naming
+from credalis._weights import copies
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import HardClusters, hard_clusters
@@ -53,6 +54,7 @@ from credalis.network import (
     mean_stress,
     with_constant,
 )
+from credalis.objectives import WeightedStress
 from credalis.optimize import GradientTrace, minimize_lbfgs
 
 # How much the inner objects of the clusters that a training starts from count in it.
@@ -93,6 +95,10 @@ class NetworkProblem:
         Whether labels, centres or seeds fix the numbers of the clusters.
     clusters : HardClusters or None
         What the training starts from and keeps to a little.
+    is_in_order : bool
+        Whether the objects are the rows of X in their order, none of them copied.
+    weights : array of shape (n_samples,) or None
+        Weights of the objects; None: all are 1.
     """
 
     settings: Settings
@@ -106,6 +112,8 @@ class NetworkProblem:
     held_out: NDArray[np.bool_] | None
     has_fixed_order: bool
     clusters: HardClusters | None = None
+    is_in_order: bool = True
+    weights: NDArray[np.float64] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -159,6 +167,7 @@ class NetworkProblem:
             focal_sets,
             information,
             self.pairs,
+            weights=self.weights,
         )
         if self.held_out is None:
             return data, None
@@ -179,11 +188,13 @@ def prepare(
     partial_labels: Any = None,
     must_link: Any = None,
     cannot_link: Any = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> NetworkProblem:
     """Check side information, find scales, fit transformer and novelty detector.
 
     Seeds that are given take the place of ``init``, and a projection that of the one
-    that would be fitted.
+    that would be fitted. Objects have weights only where all pairs count at once and
+    nothing but hard clusters is looked for.
     """
     information = side_information(
         partial_labels,
@@ -202,11 +213,16 @@ def prepare(
             f"the clusters are, got {settings.init!r}"
         )
     attributes, geometry, embedding, transformer = _attributes_and_geometry(
-        settings, X, information, dissimilarities, rng, projection
+        settings, X, information, dissimilarities, rng, weights, projection
     )
     standardize = (Standardization.alike if object_shape else Standardization.of)(
         attributes
     )
+    drawn = np.arange(len(X))
+    if weights is not None:
+        standardize = Standardization.weighted(attributes, weights)
+        drawn = copies(X, weights, settings.n_clusters)
+    counted = geometry.some(drawn)
     novelty, scores = None, None
     if settings.novelty_detector is not None:
         novelty, scores = fit_novelty(
@@ -220,7 +236,8 @@ def prepare(
         settings = settings.beginning_with_clusters()
     clusters = None
     if starts_from_clusters or takes_contrast(settings):
-        clusters = hard_clusters(geometry, settings.n_clusters, rng)
+        clusters = hard_clusters(counted, settings.n_clusters, rng)
+        clusters = replace(clusters, objects=drawn[clusters.objects])
     share = 0.0 if clusters is None else clusters.share_apart
     space = InputSpace(
         standardize,
@@ -228,7 +245,7 @@ def prepare(
         transformer,
         geometry.metric,
         dissimilarities is not None,
-        scale_of(settings, geometry, share, rng),
+        scale_of(settings, counted, share, rng),
         novelty,
         object_shape,
     )
@@ -261,6 +278,7 @@ def prepare(
         held_out,
         has_fixed_order,
         clusters if starts_from_clusters else None,
+        weights=weights,
     )
 
 
@@ -270,6 +288,7 @@ def _attributes_and_geometry(
     information: SideInformation,
     dissimilarities: Any,
     rng: np.random.RandomState,
+    weights: NDArray[np.float64] | None,
     projection: Projection | None,
 ) -> tuple[NDArray[np.float64], Geometry, DissimilarityPCA | None, Any]:
     """Inputs of the network, where dissimilarities come from, and what was fitted.
@@ -280,7 +299,7 @@ def _attributes_and_geometry(
     embedding, transformer = None, None
     attributes = X
     if projection is None:
-        projection = _projection(settings, X, rng)
+        projection = _projection(settings, X, rng, weights)
     if projection is not None:
         check_spread("X", X)
         places = projection.transform(X)
@@ -294,7 +313,9 @@ def _attributes_and_geometry(
         # Rows as they are given, since prediction has no columns to average with.
         attributes, geometry = embedding.transform(X), Geometry(matrix, "precomputed")
     else:
-        geometry, transformer = attribute_geometry(X, settings.metric, rng, information)
+        geometry, transformer = attribute_geometry(
+            X, settings.metric, rng, information, weights
+        )
     if dissimilarities is not None:
         geometry = given_geometry(
             dissimilarities, len(X), symmetrize=settings.symmetrize
@@ -303,7 +324,10 @@ def _attributes_and_geometry(
 
 
 def _projection(
-    settings: Settings, X: NDArray[np.float64], rng: np.random.RandomState
+    settings: Settings,
+    X: NDArray[np.float64],
+    rng: np.random.RandomState,
+    weights: NDArray[np.float64] | None,
 ) -> Projection | None:
     """What rows are projected by, if the metric and the number of columns allow it."""
     is_cosine = isinstance(settings.metric, str) and settings.metric == "cosine"
@@ -316,6 +340,8 @@ def _projection(
     if settings.previous is not None:
         # The weights are those of its components.
         return settings.previous.projection
+    if weights is not None:
+        X = X[copies(X, weights, settings.n_clusters)]
     return Projection.of(
         X,
         settings.n_components,
@@ -399,8 +425,12 @@ class NetworkSolution(Solution):
         return replace(
             solution,
             network=self.network.renumbered(columns, focal_sets),
-            is_predicted=solution.masses is self.masses,
+            is_predicted=self.is_predicted and solution.masses is self.masses,
         )
+
+    def placed(self, rows: NDArray[np.intp], n_samples: int) -> NetworkSolution:
+        """The same: the network itself gives the masses of all rows."""
+        return replace(self, is_predicted=False)
 
 
 def solve(
@@ -610,12 +640,18 @@ def _solution(
     masses = masses_in_blocks(
         network, trace.state, problem.attributes, space.standardize, problem.scores
     )
-    stress = mean_stress(masses.T, problem.similarities(), focal_sets, problem.pairs)
+    similarities = problem.similarities()
+    if problem.weights is None:
+        stress = mean_stress(masses.T, similarities, focal_sets, problem.pairs)
+    else:
+        matrix = similarities.matrix()
+        stress = WeightedStress(matrix, focal_sets, problem.weights).value(masses.T)
     return NetworkSolution(
         masses,
         trace,
         other={"stress_": stress},
         is_interrupted=trace.interrupted,
+        is_predicted=problem.is_in_order,
         focal_sets=focal_sets,
         network=FittedNetwork(network, trace.state, focal_sets, space),
     )

@@ -249,6 +249,7 @@ default="auto"
         partial_labels: ArrayLike | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Cluster the rows of X.
 
@@ -264,6 +265,10 @@ default="auto"
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Row numbers of objects known to be in the same cluster, and in different
             ones; also for a transformer that learns from them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: a row of weight 2 counts as two equal rows, one
+            of weight 0 is not used and only gets masses. None: all count once. Pairs
+            are between rows, and count once whatever the weights, which must not be 0.
 
         Returns
         -------
@@ -272,6 +277,7 @@ default="auto"
         fit(
             self,
             X,
+            sample_weight=sample_weight,
             partial_labels=partial_labels,
             must_link=must_link,
             cannot_link=cannot_link,
@@ -301,7 +307,13 @@ default="auto"
         is_free = np.ones(len(problem.X), dtype=bool)
         is_free[objects.rows] = False
         free, bound = problem.X[is_free], problem.X[objects.rows]
-        scale = (1 - self.constraint_weight) / (len(problem.X) * len(model.focal_sets))
+        weights = problem.weights
+        if weights is None:
+            n_samples, of_free, of_bound = len(problem.X), None, None
+        else:
+            n_samples = weights.sum()
+            of_free, of_bound = weights[is_free], weights[objects.rows]
+        scale = (1 - self.constraint_weight) / (n_samples * len(model.focal_sets))
         cost = penalty(
             self.penalty,
             model.focal_sets,
@@ -317,6 +329,8 @@ default="auto"
             if kept is None:
                 kept = masses_from_costs(unconstrained, 2.0).T
             quadratic = scale * unconstrained.T
+            if of_bound is not None:
+                quadratic *= of_bound[:, None]
 
             def improve(masses: Array) -> tuple[Array, float]:
                 masses = objects.improved(masses, quadratic, cost)
@@ -326,8 +340,8 @@ default="auto"
             masses = iterate(
                 improve, kept, tol=_SWEEP_TOLERANCE, max_iter=_MAX_SWEEPS
             ).state
-            sums = prototype_moments(free, sets, model)
-            sums += prototype_moments(bound, sets, model, masses)
+            sums = prototype_moments(free, sets, model, object_weights=of_free)
+            sums += prototype_moments(bound, sets, model, masses, of_bound)
             loss = scale * sums.loss + objects.value(masses, cost)
             return replace(sums, loss=loss), masses
 
@@ -342,7 +356,7 @@ default="auto"
         solution = super()._solution(problem, model, trace)
         rows = constrained_objects(problem.information).rows
         solution.masses[rows] = trace.state.kept_masses
-        solution.other["constrained_rows_"] = rows
+        solution.row_numbers["constrained_rows_"] = rows
         return solution
 
     def _fitted_masses(self, X: Array, solution: Solution) -> Array:

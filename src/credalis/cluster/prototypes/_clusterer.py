@@ -19,6 +19,7 @@ from credalis._checks import (
     shown,
 )
 from credalis._progress import Report
+from credalis._weights import copied
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
@@ -82,6 +83,8 @@ class PrototypeProblem:
         The fitted transformer.
     information : SideInformation
         Labels and pairs.
+    weights : array of shape (n_samples,) or None
+        How often each object counts; None: once.
     """
 
     X: Array
@@ -92,6 +95,7 @@ class PrototypeProblem:
     space: MetricSpace | None
     transformer: Transformer | None
     information: SideInformation
+    weights: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +192,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         partial_labels: ArrayLike | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Cluster the rows of X.
 
@@ -205,6 +210,9 @@ class PrototypeClusterer(BaseCredalClusterer):
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Row numbers of objects known to be in the same cluster, and in different
             ones.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: a row of weight 2 counts as two equal rows, one
+            of weight 0 is not used and only gets masses. None: all count once.
 
         Returns
         -------
@@ -213,6 +221,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         fit(
             self,
             X,
+            sample_weight=sample_weight,
             partial_labels=partial_labels,
             must_link=must_link,
             cannot_link=cannot_link,
@@ -241,7 +250,12 @@ class PrototypeClusterer(BaseCredalClusterer):
         return super()._n_starts(problem)
 
     def _prepare(
-        self, X: Array, rng: np.random.RandomState, **given: Any
+        self,
+        X: Array,
+        rng: np.random.RandomState,
+        *,
+        sample_weight: Array | None = None,
+        **given: Any,
     ) -> PrototypeProblem:
         information = side_information(
             **given,
@@ -254,19 +268,22 @@ class PrototypeClusterer(BaseCredalClusterer):
         if isinstance(self.metric, str):
             refuse_unused(self, information)
         else:
-            transformer = fit_transformer(self.metric, X, rng, information)
+            transformer = fit_transformer(
+                self.metric, X, rng, information, sample_weight
+            )
         Z = transformed(transformer, X)
         check_spread("X", Z)
         if isinstance(self.metric, str) and self.metric == "adaptive":
-            space = MetricSpace.of(Z)
-        start = self._fixed_start(X, Z, transformer)
+            space = MetricSpace.of(Z, sample_weight)
+        objects = copied(Z, X, sample_weight, self.n_clusters)
+        start = self._fixed_start(X, objects, transformer)
         beta, delta, candidates = self.beta, self.delta, None
         if start is None or isinstance(beta, str) or isinstance(delta, str):
-            scale = robust_scale(Z, self.n_clusters, rng)
-            candidates = Z[scale.is_near]
+            scale = robust_scale(objects, self.n_clusters, rng)
+            candidates = objects[scale.is_near]
             if start is None and self.init == "k-means":
                 start = scale.centers
-            beta = _exponent(Z, scale, space) if isinstance(beta, str) else beta
+            beta = exponent(objects, scale, space) if isinstance(beta, str) else beta
             if isinstance(delta, str):
                 factor = noise_factor(is_about_novelty=self._is_about_novelty)
                 delta = factor * scale.distance
@@ -279,6 +296,7 @@ class PrototypeClusterer(BaseCredalClusterer):
             space,
             transformer,
             information,
+            sample_weight,
         )
 
     def _fixed_start(
@@ -337,7 +355,11 @@ class PrototypeClusterer(BaseCredalClusterer):
         self, problem: PrototypeProblem, model: PrototypeModel
     ) -> MassUpdate:
         """The masses of all objects for given prototypes."""
-        return lambda sets, kept: (prototype_moments(problem.X, sets, model), None)
+        X, weights = problem.X, problem.weights
+        return lambda sets, kept: (
+            prototype_moments(X, sets, model, object_weights=weights),
+            None,
+        )
 
     def _solution(
         self,
@@ -352,7 +374,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         return warn_of_collapse(
             self,
             separation,
-            np.sqrt(problem.X.var(axis=0).sum()),
+            np.sqrt(copied(problem.X, problem.X, problem.weights).var(axis=0).sum()),
             is_collapsing=self._is_collapsing(problem, solution),
         )
 
@@ -396,7 +418,7 @@ class PrototypeClusterer(BaseCredalClusterer):
         return points * np.sqrt(np.diagonal(self.metrics_.mean(axis=0))), metric
 
 
-def _exponent(X: Array, scale: Scale, space: MetricSpace | None) -> float:
+def exponent(X: Array, scale: Scale, space: MetricSpace | None) -> float:
     """The exponent of the masses that suits the dimension of the clusters.
 
     With an adaptive metric, clusters are as wide in all directions in which the data

@@ -193,6 +193,7 @@ default="auto"
         partial_labels: ArrayLike | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Cluster the rows of X.
@@ -214,6 +215,10 @@ default="auto"
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), default=None
             Row numbers of objects known to be in the same cluster, and in different
             ones.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: a row of weight 2 counts as two equal rows, one
+            of weight 0 is not used and only gets masses. Where X is read in
+            blocks it must be None: all count once.
         checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
             File to continue from after the fit has been killed; X is read in blocks.
 
@@ -225,6 +230,7 @@ default="auto"
             self,
             X,
             checkpoint,
+            sample_weight=sample_weight,
             partial_labels=partial_labels,
             must_link=must_link,
             cannot_link=cannot_link,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,10 @@ from credalis._checks import (
 )
 from credalis._control import stoppable
 from credalis._progress import Report
+from credalis._weights import copied
 from credalis.belief import FocalSets, check_n_clusters
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._schema import covariance_shape
 from credalis.cluster._framework._solution import Solution, best_start
 from credalis.cluster._framework._soundness import warn_of_collapse
@@ -254,6 +256,28 @@ default="auto"
         self.random_state = random_state
         self.verbose = verbose
 
+    def fit(
+        self, X: ArrayLike, y: Any = None, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : ignored
+            Present for compatibility with pipelines and searches.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: a row of weight 2 counts as two equal rows, one
+            of weight 0 is not used and only gets masses. None: all count once.
+
+        Returns
+        -------
+        self
+        """
+        fit(self, X, sample_weight=sample_weight)
+        return self
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("covariance_type", self.covariance_type, COVARIANCE_TYPES)
@@ -299,20 +323,36 @@ default="auto"
         return super()._n_starts(problems)
 
     def _prepare(
-        self, X: Array, rng: np.random.RandomState, **given: Any
+        self,
+        X: Array,
+        rng: np.random.RandomState,
+        *,
+        sample_weight: Array | None = None,
+        **given: Any,
     ) -> list[MixtureProblem]:
         check_spread("X", X)
         # Each has a variance of its own, however large the others are.
         for column in X.T:
             check_spread("each column of X", column[:, None])
-        units = Units.of(X)
+        units = Units.of(X, sample_weight)
         Z = units.removed_from(X)
-        return [self._problem(Z, units, number, rng) for number in self._numbers]
+        objects = copied(Z, X, sample_weight, max(self._numbers))
+        return [
+            replace(
+                self._problem(Z, objects, units, number, rng), weights=sample_weight
+            )
+            for number in self._numbers
+        ]
 
     def _problem(
-        self, Z: Array, units: Units, n_clusters: int, rng: np.random.RandomState
+        self,
+        Z: Array,
+        objects: Array,
+        units: Units,
+        n_clusters: int,
+        rng: np.random.RandomState,
     ) -> MixtureProblem:
-        """Where starts with so many clusters begin."""
+        """Where starts with so many clusters begin, found among objects."""
         if not isinstance(self.init, str):
             means = check_finite("init", check_numbers("init", self.init))
             expected = (n_clusters, len(units.center))
@@ -323,12 +363,12 @@ default="auto"
                 )
             return MixtureProblem(Z, units, n_clusters, units.removed_from(means))
         if self.init == "peaks":
-            start = Z[belief_peaks(Z, n_clusters)]
+            start = objects[belief_peaks(objects, n_clusters)]
             return MixtureProblem(Z, units, n_clusters, start)
-        scale = robust_scale(Z, n_clusters, rng)
+        scale = robust_scale(objects, n_clusters, rng)
         if self.init == "k-means":
             return MixtureProblem(Z, units, n_clusters, scale.centers)
-        return MixtureProblem(Z, units, n_clusters, None, Z[scale.is_near])
+        return MixtureProblem(Z, units, n_clusters, None, objects[scale.is_near])
 
     def _solve(
         self,
@@ -387,17 +427,18 @@ default="auto"
                 f"got one at {np.abs(start).max():.3g}"
             )
         ridge = float(self.reg_covar)
+        weights, n_samples = problem.weights, problem.n_samples
         first = starting_mixture(
-            problem.Z, start, focal_sets, self.covariance_type, ridge
+            problem.Z, start, focal_sets, self.covariance_type, ridge, weights
         )
         offset = problem.units.log_volume
 
         def step(before: MixtureStep) -> tuple[MixtureStep, float]:
             mixture = before.following
-            masses, log_likelihood = expectation(problem.Z, mixture)
-            log_likelihood -= len(problem.Z) * offset
-            loss = ridge_penalty(mixture, ridge) - log_likelihood / len(problem.Z)
-            following = maximization(problem.Z, masses, mixture, ridge)
+            masses, log_likelihood = expectation(problem.Z, mixture, weights)
+            log_likelihood -= n_samples * offset
+            loss = ridge_penalty(mixture, ridge) - log_likelihood / n_samples
+            following = maximization(problem.Z, masses, mixture, ridge, weights)
             return MixtureStep(mixture, following, masses, log_likelihood, loss), loss
 
         try:
@@ -438,7 +479,7 @@ default="auto"
                 "n_clusters_": problem.n_clusters,
                 "log_likelihood_": last.log_likelihood,
                 "ebic_": ebic(
-                    last.log_likelihood, last.mixture.n_parameters, len(problem.Z)
+                    last.log_likelihood, last.mixture.n_parameters, n_samples
                 ),
             },
             is_interrupted=trace.interrupted,
@@ -450,7 +491,9 @@ default="auto"
         problem = problems[0]
         means = problem.units.removed_from(solution.per_cluster["means_"])
         separation = pdist(means).max(initial=0.0)
-        spread = np.sqrt(problem.Z.var(axis=0).sum())
+        spread = np.sqrt(
+            copied(problem.Z, problem.Z, problem.weights).var(axis=0).sum()
+        )
         return warn_of_collapse(self, separation, spread)
 
     def _predict_masses(self, X: Array) -> Array:
@@ -496,13 +539,20 @@ class Units:
     varies: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, X: Array) -> Units:
-        """Those of the columns of X."""
+    def of(cls, X: Array, weights: Array | None = None) -> Units:
+        """Those of the columns of X, rows being counted as their weights say."""
         # From the first row, so that no sum of large numbers overflows.
         moved = X - X[0]
-        scale = moved.std(axis=0)
+        if weights is None:
+            scale, mean = moved.std(axis=0), moved.mean(axis=0)
+        else:
+            shares = weights / weights.sum()
+            mean = shares @ moved
+            scale = np.sqrt(shares @ np.square(moved - mean))
+            # Rounding is no variation.
+            scale[(moved == 0).all(axis=0)] = 0.0
         varies = scale > 0
-        center = X[0] + moved.mean(axis=0)
+        center = X[0] + mean
         everything = np.ones_like(varies)
         return cls(
             center, np.where(varies, scale, 1.0), varies if varies.any() else everything
@@ -549,6 +599,8 @@ class MixtureProblem:
         Means that all starts have in common.
     candidates : array or None
         Objects from which random means are drawn.
+    weights : array of shape (n_samples,) or None
+        How often each object counts; None: once.
     """
 
     Z: Array
@@ -556,6 +608,12 @@ class MixtureProblem:
     n_clusters: int
     start: Array | None
     candidates: Array | None = None
+    weights: Array | None = None
+
+    @property
+    def n_samples(self) -> float:
+        """Number of objects, or the sum of their weights."""
+        return len(self.Z) if self.weights is None else float(self.weights.sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,12 +120,14 @@ def starting_mixture(
     focal_sets: FocalSets,
     covariance_type: str,
     ridge: float,
+    object_weights: Array | None = None,
 ) -> EvidentialMixture:
     """Equal weights, and the covariance around the nearest mean for all sets."""
     away = X - means[cdist(X, means, "sqeuclidean").argmin(axis=1)]
-    n_samples, n_features = X.shape
+    n_samples, n_features = _n_samples(X, object_weights), X.shape[1]
+    counted = away if object_weights is None else object_weights[:, None] * away
     with np.errstate(over="ignore"):
-        covariances = away.T @ away / n_samples + ridge * np.eye(n_features)
+        covariances = counted.T @ away / n_samples + ridge * np.eye(n_features)
     if not np.isfinite(covariances).all():
         raise ValueError(
             "X and init must have distances that can be squared, the farthest object "
@@ -163,8 +165,13 @@ def log_joint_densities(X: Array, mixture: EvidentialMixture) -> Array:
     return logs
 
 
-def expectation(X: Array, mixture: EvidentialMixture) -> tuple[Array, float]:
-    """Masses m_iA, the posterior probabilities of the sets, and log p(X)."""
+def expectation(
+    X: Array, mixture: EvidentialMixture, object_weights: Array | None = None
+) -> tuple[Array, float]:
+    """Masses m_iA, the posterior probabilities of the sets, and log p(X).
+
+    An object of weight w counts w times in log p(X).
+    """
     masses = log_joint_densities(X, mixture)
     largest = masses.max(axis=1, keepdims=True)
     # Sums are taken of what is divided by them, so that masses sum to 1 wherever an
@@ -173,7 +180,10 @@ def expectation(X: Array, mixture: EvidentialMixture) -> tuple[Array, float]:
     np.exp(masses, out=masses)
     totals = masses.sum(axis=1, keepdims=True)
     masses /= totals
-    return masses, float((largest + np.log(totals)).sum())
+    logs = largest + np.log(totals)
+    if object_weights is not None:
+        logs = object_weights * logs[:, 0]
+    return masses, float(logs.sum())
 
 
 def ridge_penalty(mixture: EvidentialMixture, ridge: float) -> float:
@@ -190,20 +200,28 @@ def ridge_penalty(mixture: EvidentialMixture, ridge: float) -> float:
 
 
 def maximization(
-    X: Array, masses: Array, mixture: EvidentialMixture, ridge: float
+    X: Array,
+    masses: Array,
+    mixture: EvidentialMixture,
+    ridge: float,
+    object_weights: Array | None = None,
 ) -> EvidentialMixture:
     """Weights, means for the covariances so far, then covariances for these means.
 
     Each is the exact maximum of the expected penalised log-likelihood of X and the
-    sets, given the others, which therefore never falls; neither does that of X.
+    sets, given the others, which therefore never falls; neither does that of X. The
+    masses of an object of weight w count w times.
     """
-    sizes = masses.sum(axis=0)
+    n_samples = _n_samples(X, object_weights)
+    if object_weights is not None:
+        masses = object_weights[:, None] * masses
     moved = replace(
         mixture,
-        weights=sizes / len(X),
+        weights=masses.sum(axis=0) / n_samples,
         means=updated_means(X, masses, mixture),
     )
-    return replace(moved, covariances=updated_covariances(X, masses, moved, ridge))
+    covariances = updated_covariances(X, masses, moved, ridge, n_samples)
+    return replace(moved, covariances=covariances)
 
 
 def updated_means(X: Array, masses: Array, mixture: EvidentialMixture) -> Array:
@@ -240,7 +258,11 @@ def updated_means(X: Array, masses: Array, mixture: EvidentialMixture) -> Array:
 
 
 def updated_covariances(
-    X: Array, masses: Array, mixture: EvidentialMixture, ridge: float
+    X: Array,
+    masses: Array,
+    mixture: EvidentialMixture,
+    ridge: float,
+    n_samples: float | None = None,
 ) -> Array:
     """Covariances that maximise the penalised likelihood for given means.
 
@@ -250,9 +272,11 @@ def updated_covariances(
 
     of which only the diagonal is kept for variances. The penalty is that of
     `ridge_penalty`, whose share in a set does not depend on the size of the set: a set
-    of n / f objects gets ρ, a smaller one more.
+    of n / f objects gets ρ, a smaller one more. If masses count several times,
+    ``n_samples`` is how often all of them do.
     """
-    n_samples, n_features = X.shape
+    n_samples = len(X) if n_samples is None else n_samples
+    n_features = X.shape[1]
     is_diagonal = mixture.covariance_type == "diag"
     sizes, centers = masses.sum(axis=0), mixture.set_means
     is_tied = mixture.covariance_type == "tied"
@@ -270,9 +294,14 @@ def updated_covariances(
     return covariances
 
 
-def ebic(log_likelihood: float, n_parameters: int, n_samples: int) -> float:
+def ebic(log_likelihood: float, n_parameters: int, n_samples: float) -> float:
     """EBIC = log p(X) - ν/2 log n for ν free parameters; the larger, the better."""
     return log_likelihood - 0.5 * n_parameters * float(np.log(n_samples))
+
+
+def _n_samples(X: Array, object_weights: Array | None) -> float:
+    """Number of objects, or the sum of their weights."""
+    return len(X) if object_weights is None else float(object_weights.sum())
 
 
 def _shortest(matrix: Array, right: Array) -> Array:

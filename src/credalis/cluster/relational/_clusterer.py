@@ -223,7 +223,7 @@ class RelationalClusterer(BaseCredalClusterer):
                 with np.errstate(over="ignore"):
                     matrix = np.square(matrix, out=own)
         else:
-            geometry, transformer = attribute_geometry(X, self.metric, rng)
+            geometry, transformer = attribute_geometry(X, self._own_metric, rng)
             points, metric = geometry.values, geometry.metric
             if isinstance(metric, Gower) and len(X) > MAX_GOWER_ROWS:
                 raise ValueError(

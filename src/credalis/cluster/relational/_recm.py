@@ -70,9 +70,10 @@ default="auto"
     metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "gower" for the mean difference as a share of the range
-        of each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
-        columns of several kinds with gaps, "precomputed" if X is a square matrix of
-        dissimilarities, or a transformer in whose space Euclidean distances are taken.
+        of each column, where X may be a data frame with categories, dates and gaps, the
+        ``metric_`` of a `credalis.tabular.TablePreparation` for the matrix it makes of
+        one, "precomputed" if X is a square matrix of dissimilarities, or a transformer
+        in whose space Euclidean distances are taken.
     squared : bool, default=False
         Whether the dissimilarities, given or of the metric, are squared already. False
         squares them; True also serves to use dissimilarities as they are.

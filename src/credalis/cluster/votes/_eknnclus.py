@@ -107,10 +107,10 @@ class EkNNclus(BaseCredalClusterer):
     metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's NearestNeighbors that
         needs no parameters, "gower" for the mean difference as a share of the range of
-        each column, the ``metric_`` of a `credalis.tabular.TablePreparation` for
-        columns of several kinds with gaps, "precomputed" if X is a square matrix of
-        dissimilarities, or a transformer in whose space Euclidean distances are taken;
-        it is cloned and fitted to X.
+        each column, where X may be a data frame with categories, dates and gaps, the
+        ``metric_`` of a `credalis.tabular.TablePreparation` for the matrix it makes of
+        one, "precomputed" if X is a square matrix of dissimilarities, or a transformer
+        in whose space Euclidean distances are taken; it is cloned and fitted to X.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
@@ -285,7 +285,7 @@ class EkNNclus(BaseCredalClusterer):
         if self._is_precomputed:
             matrix = check_dissimilarities(X, symmetrize=self.symmetrize)
             return _Space(matrix, "precomputed", None)
-        geometry, transformer = attribute_geometry(X, self.metric, rng)
+        geometry, transformer = attribute_geometry(X, self._own_metric, rng)
         return _Space(geometry.values, geometry.metric, transformer)
 
     def _solve(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._drawing.palette import GRID, INK, SOFT_INK
+from credalis.report._content.text import chart_text
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -25,6 +26,10 @@ SEQUENTIAL = [
 ]
 # Low, like all, high: told apart by red-green-blind eyes.
 DIVERGING = [[0.0, "#0069a8"], [0.5, "#f7f7f7"], [1.0, "#d5470c"]]
+# The palest blue that is not lost on white.
+PALE_BLUE = "#d6e6f4"
+# How many objects are where, from few to many.
+DENSITY = [[0.0, "#f0f0f0"], [1.0, "#8c8c8c"]]
 _SIGNIFICANT_DIGITS = 5
 
 
@@ -98,6 +103,7 @@ def below() -> dict[str, Any]:
         "xanchor": "left",
         "x": 0,
         "itemsizing": "constant",
+        "traceorder": "normal",
     }
 
 
@@ -124,3 +130,13 @@ def log_counts(counts: Array) -> list[list[float | None]]:
         [None if count == 0 else round(float(np.log10(count)), 2) for count in row]
         for row in counts
     ]
+
+
+def distinct(names: list[str]) -> list[str]:
+    """Texts for a chart, of which equal ones are numbered."""
+    seen: dict[str, int] = {}
+    distinct = []
+    for name in map(chart_text, names):
+        seen[name] = seen.get(name, 0) + 1
+        distinct.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return distinct

@@ -20,6 +20,7 @@ from credalis._drawing.palette import (
 from credalis.peaks import delta_bel
 from credalis.plots import DeltaBelDisplay, HistoryDisplay, ShepardDisplay
 from credalis.report._charts.chart import (
+    PALE_BLUE,
     SEQUENTIAL,
     Chart,
     axis,
@@ -77,7 +78,12 @@ def peaks_chart(subject: Subject) -> Chart | None:
         f"distance δ to better candidates; {len(centers)} centres stand apart.",
         "Likely centres stand apart in the upper right, beyond the dashed lines: many "
         "objects are near them (Bel), and no better candidate is (δ). The graph "
-        f"suggests {len(centers)} centres, {_listed(names)}; {note}{sampled}",
+        f"suggests {len(centers)} centres, {_listed(names)}; {note}{sampled}"
+        + (
+            " What would be beyond the right end stands there."
+            if (display.delta > _last_delta(display)).any()
+            else ""
+        ),
     )
 
 
@@ -128,16 +134,24 @@ def _peaks_figure(display: DeltaBelDisplay, titles: list[str]) -> Any:
             f"<br>δ = {display.delta[i]:.3g}"
         )
 
+    end = _last_delta(display)
+    is_far = display.delta[others] > end
     objects = go.Scatter(
-        x=numbers(display.delta[others]),
+        x=numbers(np.minimum(display.delta[others], end)),
         y=numbers(display.belief[others]),
         mode="markers",
-        marker={"size": 5, "color": SOFT_INK, "opacity": 0.55},
+        marker={
+            "size": np.where(is_far, 9, 5).tolist(),
+            "color": SOFT_INK,
+            "opacity": 0.55,
+            "symbol": np.where(is_far, "triangle-right", "circle").tolist(),
+        },
         hoverinfo="text",
         hovertext=[text(i) for i in others],
+        cliponaxis=False,
     )
     peaks = go.Scatter(
-        x=numbers(display.delta[centers]),
+        x=numbers(np.minimum(display.delta[centers], end)),
         y=numbers(display.belief[centers]),
         mode="markers",
         marker={
@@ -154,7 +168,9 @@ def _peaks_figure(display: DeltaBelDisplay, titles: list[str]) -> Any:
         data=[objects, peaks],
         layout=layout(
             _HEIGHT,
-            xaxis=axis("δ: distance to a better candidate"),
+            xaxis=axis(
+                "δ: distance to a better candidate", range=[-0.03 * end, 1.05 * end]
+            ),
             yaxis=axis("Bel: belief in a centre"),
             shapes=_thresholds(display),
         ),
@@ -170,9 +186,19 @@ def _thresholds(display: DeltaBelDisplay) -> list[dict[str, Any]]:
     return [{"type": "line", "line": dashed, **each} for each in (upright, level)]
 
 
+def _last_delta(display: DeltaBelDisplay) -> float:
+    """Where the axis of δ ends: outliers beyond all centres would squeeze the rest."""
+    largest = float(display.delta.max())
+    # By definition, the δ of the highest Bel is the largest distance to any object.
+    of_centers = np.sort(display.delta[display.centers])[:-1]
+    reach = 1.5 * float(of_centers.max(initial=0.0))
+    return min(largest, reach) if reach > 0 else largest
+
+
 def _sizes(display: DeltaBelDisplay) -> list[int]:
     """Sizes of the centres: one that a later one would hide is larger."""
     points = np.column_stack([display.delta, display.belief])
+    points[:, 0] = np.minimum(points[:, 0], _last_delta(display))
     centers = points[display.centers] / (np.ptp(points, axis=0) + np.finfo(float).tiny)
     return [
         11 + 7 * int((np.abs(centers[k + 1 :] - point) < 0.02).all(axis=1).sum() > 0)
@@ -207,7 +233,7 @@ def shepard_chart(subject: Subject) -> Chart | None:
         f"root mean squared residual is {np.sqrt(display.stress):.3g}.",
         "How much the masses of two objects contradict each other, against how "
         "dissimilar the objects are: the closer to the line, the better"
-        f"{'; darker cells hold more pairs' if is_counted else ''}. "
+        f"{'; cells of stronger colour hold more pairs' if is_counted else ''}. "
         f"{'A random sample of ' if is_sample else 'All '}{display.shown}; a "
         f"dissimilarity of δ₀ = {display.scale:.4g} becomes δ* = 0.95. Stress "
         f"{display.stress:.3g}, root mean squared residual "
@@ -259,7 +285,7 @@ def _counted_pairs(go: Any, display: ShepardDisplay) -> Any:
         text=[[number(int(count)) for count in row] for row in counts],
         hovertemplate="δ* ≈ %{x:.2f}<br>κ ≈ %{y:.2f}<br>%{text} pairs<extra></extra>",
         # The palest blues would be lost on white.
-        colorscale=[[0.0, "#d6e6f4"], *SEQUENTIAL[2:]],
+        colorscale=[[0.0, PALE_BLUE], *SEQUENTIAL[2:]],
         showscale=False,
     )
 

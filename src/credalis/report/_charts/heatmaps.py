@@ -14,12 +14,13 @@ from credalis.report._charts.chart import (
     SEQUENTIAL,
     Chart,
     axis,
+    distinct,
     import_graph_objects,
     layout,
 )
 from credalis.report._content.profiles import Profiles
 from credalis.report._content.subject import Subject
-from credalis.report._content.text import chart_text, counted, number, plain
+from credalis.report._content.text import MINUS, counted, number, plain
 
 Array = NDArray[np.float64]
 
@@ -41,7 +42,7 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
     if len(profiles.columns) == 0 or len(used) == 0:
         return None
     chosen = np.sort(profiles.order[:_MAX_FEATURES])
-    features = _distinct([plain(profiles.columns[j].name, 28) for j in chosen])
+    features = distinct([plain(profiles.columns[j].name, 28) for j in chosen])
     differences = profiles.differences[np.ix_(used, chosen)]
     texts = [
         [
@@ -63,7 +64,7 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
             colorscale=DIVERGING,
             showscale=False,
             text=[
-                ["" if np.isnan(cell) else f"{cell:+.1f}" for cell in row]
+                ["" if np.isnan(cell) else _signed(cell) for cell in row]
                 for row in differences.T
             ],
             texttemplate="%{text}" if len(used) <= _MAX_NUMBERED else None,
@@ -94,6 +95,14 @@ def profile_chart(subject: Subject, profiles: Profiles) -> Chart | None:
     )
 
 
+def _signed(difference: float) -> str:
+    """One decimal with its sign; none where nothing is left of it."""
+    text = f"{abs(difference):.1f}"
+    if text == "0.0":
+        return text
+    return f"{'+' if difference > 0 else MINUS}{text}"
+
+
 def _profile_caption(n_shown: int, n_columns: int) -> str:
     part = (
         f" Only the {n_shown} of {number(n_columns)} columns that tell the clusters "
@@ -103,7 +112,7 @@ def _profile_caption(n_shown: int, n_columns: int) -> str:
     )
     return (
         "Mean of each cluster against the mean of all objects (outliers left out), in "
-        "standard deviations: orange is above, blue below, white about the same."
+        "standard deviations: orange is above, blue below, no colour about the same."
         f"{part}"
     )
 
@@ -170,8 +179,8 @@ def _mass_caption(subject: Subject, n_rows: int, is_averaged: bool, n_sets: int)
     )
     return (
         f"Each row is {row}. It shows how a unit of belief is divided among single "
-        "clusters, sets of them, Ω (any cluster) and ∅ (none), from white for 0 to "
-        "dark blue for 1. Within a cluster, doubt grows downwards; outliers come last."
+        "clusters, sets of them, Ω (any cluster) and ∅ (none): the more, the stronger "
+        "the blue. Within a cluster, doubt grows downwards; outliers come last."
         f"{part}"
     )
 
@@ -191,7 +200,7 @@ def _heaviest_sets(masses: Array) -> NDArray[np.intp]:
 def _row_names(display: MassDisplay, n_rows: int) -> list[str]:
     """What a row of the heat map stands for; no two alike."""
     if n_rows == len(display.masses):
-        return _distinct(display.object_names)
+        return distinct(display.object_names)
     ends = [*_starts(len(display.masses), n_rows), len(display.masses)]
     n_clusters = display.focal_sets.n_clusters
     names = []
@@ -205,16 +214,6 @@ def _row_names(display: MassDisplay, n_rows: int) -> list[str]:
 def _starts(n_samples: int, n_rows: int) -> list[int]:
     """First objects of the rows, as `averaged_rows` cuts them."""
     return [row * n_samples // n_rows for row in range(n_rows)]
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Texts for a chart, of which equal ones are numbered."""
-    seen: dict[str, int] = {}
-    distinct = []
-    for name in map(chart_text, names):
-        seen[name] = seen.get(name, 0) + 1
-        distinct.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return distinct
 
 
 def _group_ticks(display: MassDisplay, n_rows: int) -> tuple[list[int], list[str]]:

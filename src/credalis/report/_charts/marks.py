@@ -1,6 +1,6 @@
 """Marks of the picture: density, hulls, objects, prototypes, numbers of clusters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from credalis._drawing.palette import (
     hex_color,
 )
 from credalis.plots import CredalPartitionDisplay
-from credalis.report._charts.chart import log_counts, numbers
+from credalis.report._charts.chart import DENSITY, log_counts, numbers
+from credalis.report._charts.ranges import Range
 
 Indices = NDArray[np.intp]
 # Which of the objects shown, their name in the legend, marker, and further options.
@@ -47,24 +48,30 @@ _SIZES = {
 }
 
 
-def density(go: Any, display: CredalPartitionDisplay) -> Any:
+def density(
+    go: Any, display: CredalPartitionDisplay, limits: Sequence[Range | None]
+) -> Any:
     """How many of all objects are where, in greys, on a logarithmic scale."""
+    ends = [
+        (float(values.min()), float(values.max())) if each is None else each
+        for values, each in zip(display.points.T, limits, strict=True)
+    ]
     counts, *edges = np.histogram2d(
-        display.points[:, 0], display.points[:, 1], bins=_N_CELLS
+        display.points[:, 0], display.points[:, 1], bins=_N_CELLS, range=ends
     )
     middles = [(each[1:] + each[:-1]) / 2 for each in edges]
     return go.Heatmap(
         x=numbers(middles[0]),
         y=numbers(middles[1]),
         z=log_counts(counts.T),
-        colorscale=[[0, "#f0f0f0"], [1, "#8c8c8c"]],
+        colorscale=DENSITY,
         showscale=False,
         hoverinfo="skip",
         zsmooth=False,
     )
 
 
-def hulls(go: Any, display: CredalPartitionDisplay) -> list[Any]:
+def hulls(go: Any, display: CredalPartitionDisplay, *, has_upper: bool) -> list[Any]:
     """Solid light areas of the clear, dashed lines of all possible objects."""
     traces = []
     colors = cluster_colors(display.n_clusters)
@@ -75,7 +82,7 @@ def hulls(go: Any, display: CredalPartitionDisplay) -> list[Any]:
             (display.lower_hulls[k], True),
             (display.upper_hulls[k], False),
         ):
-            if len(corners) < 2:
+            if len(corners) < 2 or not (is_lower or has_upper):
                 continue
             ring = np.vstack([corners, corners[:1]]) if len(corners) > 2 else corners
             traces.append(
@@ -99,17 +106,21 @@ def hulls(go: Any, display: CredalPartitionDisplay) -> list[Any]:
 
 
 def objects(
-    go: Any, display: CredalPartitionDisplay, shown: Indices, texts: list[str]
+    go: Any,
+    display: CredalPartitionDisplay,
+    shown: Indices,
+    texts: list[str],
+    cluster_titles: list[str],
 ) -> list[Any]:
     """Clear objects cluster by cluster, then those between, then outliers.
 
     Each trace knows the places of its objects among those shown (``customdata``).
     """
-    size = 1.4 * float(np.sqrt(point_size(len(shown))))
+    size = mark_size(len(shown))
     points = display.points[shown]
     traces = []
     for members, name, marker, more in (
-        *_certain(display, shown, size),
+        *_certain(display, shown, size, cluster_titles),
         *_in_doubt(display, shown, size),
     ):
         places = np.flatnonzero(members)
@@ -132,8 +143,16 @@ def objects(
     return traces
 
 
+def mark_size(n_shown: int) -> float:
+    """Diameter of a mark in pixels."""
+    return 1.4 * float(np.sqrt(point_size(n_shown)))
+
+
 def _certain(
-    display: CredalPartitionDisplay, shown: Indices, size: float
+    display: CredalPartitionDisplay,
+    shown: Indices,
+    size: float,
+    cluster_titles: list[str],
 ) -> Iterator[Mark]:
     """Objects of a single cluster, in its colour and with its symbol."""
     certain, sets = display.is_certain[shown], display.sets[shown]
@@ -143,7 +162,7 @@ def _certain(
         symbol = SYMBOLS[markers[k]]
         yield (
             certain & sets[:, k],
-            f"cluster {k}",
+            cluster_titles[k],
             {
                 "color": hex_color(color),
                 "size": size * _SIZES.get(symbol, 1.0),
@@ -194,18 +213,49 @@ def prototypes(go: Any, centers: NDArray[np.float64]) -> Any:
     )
 
 
-def cluster_numbers(go: Any, display: CredalPartitionDisplay) -> Any:
-    """Numbers amid the clusters where they are too many for a legend."""
-    members = display.sets & display.is_certain[:, None]
-    used = np.flatnonzero(members.any(axis=0))
-    middles = np.array([np.median(display.points[members[:, k]], axis=0) for k in used])
+def extremes(go: Any, size: float) -> Any:
+    """Arrows at the rim for objects beyond it; the page puts them in place."""
     return go.Scatter(
-        x=numbers(middles[:, 0]) if len(used) else [],
-        y=numbers(middles[:, 1]) if len(used) else [],
-        mode="markers+text",
-        text=[f"<b>{k}</b>" for k in used],
-        marker={"size": 19, "color": "rgba(255,255,255,0.75)"},
-        textfont={"size": 11, "color": INK},
-        hoverinfo="skip",
-        showlegend=False,
+        x=[],
+        y=[],
+        mode="markers",
+        name="beyond the axes",
+        marker={
+            "size": max(9.0, 1.6 * size),
+            "color": INK,
+            "line": {"color": "white", "width": 1},
+        },
+        hoverinfo="text",
+        cliponaxis=False,
+        meta="extremes",
     )
+
+
+def cluster_numbers(display: CredalPartitionDisplay) -> list[dict[str, Any]]:
+    """Numbers amid the clusters, which the page moves apart where they would meet.
+
+    They are annotations: a line leads from one that was moved to its place.
+    """
+    members = display.sets & display.is_certain[:, None]
+    colors = [hex_color(color) for color in cluster_colors(display.n_clusters)]
+    return [
+        {
+            "x": numbers(middle[:1])[0],
+            "y": numbers(middle[1:])[0],
+            "text": f"<b>{k}</b>",
+            "font": {"size": 11, "color": INK},
+            "bgcolor": "rgba(255,255,255,0.85)",
+            "bordercolor": colors[k],
+            "borderwidth": 1.5,
+            "borderpad": 1.5,
+            "showarrow": True,
+            "arrowhead": 0,
+            "arrowwidth": 1,
+            "arrowcolor": INK,
+            "ax": 0,
+            "ay": 0,
+            "captureevents": False,
+        }
+        for k in np.flatnonzero(members.any(axis=0)).tolist()
+        for middle in [np.median(display.points[members[:, k]], axis=0)]
+    ]

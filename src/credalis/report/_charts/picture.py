@@ -19,10 +19,13 @@ from credalis.report._charts.chart import (
 from credalis.report._charts.marks import (
     cluster_numbers,
     density,
+    extremes,
     hulls,
+    mark_size,
     objects,
     prototypes,
 )
+from credalis.report._charts.ranges import Range, is_beyond, robust_range
 from credalis.report._content.columns import Column
 from credalis.report._content.objects import reason
 from credalis.report._content.profiles import Profiles
@@ -39,6 +42,9 @@ _MAX_VIEWS = 24
 _N_MASSES, _N_CELLS_LISTED = 5, 6
 
 _HEIGHT = 620
+# More clusters than this have numbers in the picture, and no dashed outlines beyond
+# that: lines across the whole picture would hide what they enclose.
+_MAX_UNNUMBERED, _MAX_OUTLINED = 4, 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +55,35 @@ class Picture:
     shown: Indices
     views: list[dict[str, Any]]
     axis_labels: tuple[str, str]
+    has_extremes: bool
 
 
 def picture(subject: Subject, profiles: Profiles, keep: Indices) -> Picture:
     """Draw all objects, or a sample with those to keep over the density of all."""
     go = import_graph_objects()
     display = planar_display(subject)
+    limits = _limits(subject, display)
+    extreme = np.logical_or(
+        is_beyond(display.points[:, 0], limits[0]),
+        is_beyond(display.points[:, 1], limits[1]),
+    )
     shown = subject.sample(MAX_POINTS, keep)
     texts = [hover_text(subject, int(i)) for i in shown]
+    views = _views(subject, profiles, shown)
+    has_extremes = any(each is not None for each in limits) or any(
+        view["range"] for view in views
+    )
     traces = []
     if len(shown) < subject.n_samples:
-        traces.append(density(go, display))
-    traces += [*hulls(go, display), *objects(go, display, shown, texts)]
-    if display.centers is not None:
+        traces.append(density(go, display, limits))
+    has_upper = display.n_clusters <= _MAX_OUTLINED
+    traces += hulls(go, display, has_upper=has_upper)
+    traces += objects(go, display, shown, texts, _titles(subject))
+    # Beside many clusters stand their numbers, which would hide the prototypes.
+    if display.centers is not None and display.n_clusters <= MAX_LISTED:
         traces.append(prototypes(go, display.centers))
-    if display.n_clusters > MAX_LISTED:
-        traces.append(cluster_numbers(go, display))
+    if has_extremes:
+        traces.append(extremes(go, mark_size(len(shown))))
     # On a phone there is no room for more.
     names = [
         plain(label.replace("principal component", "PC"), 36)
@@ -77,18 +96,43 @@ def picture(subject: Subject, profiles: Profiles, keep: Indices) -> Picture:
             _HEIGHT,
             showlegend=True,
             legend=below(),
-            xaxis=axis(labels[0]),
-            yaxis=axis(labels[1]),
+            xaxis=axis(labels[0], **_fixed(limits[0])),
+            yaxis=axis(labels[1], **_fixed(limits[1])),
+            annotations=(
+                cluster_numbers(display) if display.n_clusters > _MAX_UNNUMBERED else []
+            ),
         ),
     )
-    views = _views(subject, profiles, shown)
-    chart = Chart(
-        "picture",
-        figure,
-        _alt(subject),
-        _caption(subject, display, len(shown), has_views=bool(views)),
+    caption = _caption(
+        subject,
+        display,
+        len(shown),
+        has_views=bool(views),
+        n_extreme=int(extreme[shown].sum()),
     )
-    return Picture(chart, shown, views, (names[0], names[1]))
+    chart = Chart("picture", figure, _alt(subject), caption)
+    return Picture(chart, shown, views, (names[0], names[1]), has_extremes)
+
+
+def _limits(
+    subject: Subject, display: CredalPartitionDisplay
+) -> tuple[Range | None, Range | None]:
+    """Ends of the axes where extreme objects would squeeze the others."""
+    first, second = (robust_range(each, subject.groups) for each in display.points.T)
+    return first, None if display.is_strip else second
+
+
+def _fixed(limits: Range | None) -> dict[str, Any]:
+    return {} if limits is None else {"range": list(limits)}
+
+
+def _titles(subject: Subject) -> list[str]:
+    """What the clusters are called in the legend."""
+    names = subject.cluster_names or [""] * subject.partition.n_clusters
+    return [
+        f"cluster {k}" + (f": {chart_text(plain(name, 24))}" if name else "")
+        for k, name in enumerate(names)
+    ]
 
 
 def planar_display(subject: Subject) -> CredalPartitionDisplay:
@@ -107,15 +151,27 @@ def planar_display(subject: Subject) -> CredalPartitionDisplay:
         )
     known = _known_units(subject)
     if known:
+        points = np.column_stack([column.values for column in known])
+        centers: Any = getattr(estimator, "centers_", None)
+        # Prototypes are in the units of X.
+        has_centers = (
+            np.ndim(centers) == 2
+            and np.shape(centers)[1] == len(known)
+            and np.array_equal(points, subject.matrix)
+        )
         return CredalPartitionDisplay.from_partition(
             partition,
-            np.column_stack([column.values for column in known]),
+            points,
             feature_names=[column.name for column in known],
+            centers=centers if has_centers else None,
             clear_level=level,
         )
     if estimator is not None and not subject.is_precomputed:
         return CredalPartitionDisplay.from_estimator(
-            estimator, subject.X, clear_level=level
+            estimator,
+            subject.X,
+            feature_names=subject.feature_names,
+            clear_level=level,
         )
     return CredalPartitionDisplay.from_partition(
         partition, subject.X, clear_level=level
@@ -135,8 +191,7 @@ def _known_units(subject: Subject) -> list[Column]:
         column.is_numeric and np.isfinite(column.values).all() for column in known
     ):
         return []
-    values = np.column_stack([column.values for column in known])
-    return [] if np.array_equal(values, subject.matrix) else known
+    return known
 
 
 def hover_text(subject: Subject, i: int) -> str:
@@ -167,6 +222,7 @@ def _views(
             "name": columns[j].name,
             "title": chart_text(columns[j].name),
             "values": numbers(columns[j].values[shown]),
+            "range": robust_range(columns[j].values, subject.groups),
         }
         for j in order
     ]
@@ -190,6 +246,7 @@ def _caption(
     n_shown: int,
     *,
     has_views: bool,
+    n_extreme: int,
 ) -> str:
     parts = []
     if getattr(subject.estimator, "embedding_", None) is not None:
@@ -214,11 +271,15 @@ def _caption(
             "The lines below span the clear objects of a cluster (solid), and these "
             "with those between it and others (dashed)."
         )
-    else:
+    elif display.n_clusters <= _MAX_OUTLINED:
         parts.append(
             "Solid outlines enclose the clear objects of a cluster, dashed ones these "
             "and the objects between it and others."
         )
+    else:
+        parts.append("Outlines enclose the clear objects of a cluster.")
+    if display.n_clusters > _MAX_UNNUMBERED:
+        parts.append("Numbers in frames are those of the clusters.")
     if display.is_ambiguous.any():
         parts.append(
             "An object between two clusters has the colour of the more plausible one "
@@ -226,11 +287,17 @@ def _caption(
         )
     if display.is_outlier.any():
         parts.append("Rings are outliers.")
+    if n_extreme:
+        parts.append(
+            f"{counted(n_extreme, 'object')} so far off that the others would be "
+            f"squeezed {'stands' if n_extreme == 1 else 'stand'} at the rim as "
+            "arrows; tick the box above to see all in place."
+        )
     if n_shown < subject.n_samples:
         parts.append(
             f"The marks are a random sample, {number(n_shown)} of the "
             f"{number(subject.n_samples)} objects, with those listed below among them; "
-            "the grey background shows where all objects are (the darker, the more), "
+            "the grey background shows where all objects are (the stronger, the more), "
             "and the outlines enclose all of them."
         )
     return " ".join(parts)

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from credalis._drawing.inputs import check_feature_names
 from credalis.report._content.text import plain, quantity
 
+# A column of more different words names things.
+_MAX_CATEGORIES = 30
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -41,6 +44,24 @@ class Column:
         if self.is_numeric:
             return quantity(float(value))
         return "–" if _is_missing(value) else plain(value)
+
+    def words(self, chosen: NDArray[np.bool_]) -> list[str | None]:
+        """What stands in the chosen rows as text; None where there is nothing."""
+        return [
+            None if _is_missing(value) else str(value) for value in self.values[chosen]
+        ]
+
+    def categories(self, chosen: NDArray[np.bool_]) -> list[str]:
+        """The different words of the chosen rows if they are few, as groups have them.
+
+        Words that are as many as the rows name things, they do not group them.
+        """
+        if self.is_numeric:
+            return []
+        known = [word for word in self.words(chosen) if word is not None]
+        different = sorted(set(known))
+        is_few = 2 <= len(different) <= min(_MAX_CATEGORIES, len(known) // 2)
+        return different if is_few else []
 
 
 def columns_of(data: Any, n_samples: int, estimator: Any = None) -> list[Column]:

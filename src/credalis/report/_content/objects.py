@@ -1,15 +1,16 @@
 """Objects worth a look: typical, between clusters, outlying, with reasons."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credalis.partition._presentation import set_counts
+from credalis.report._content.alike import grouped
 from credalis.report._content.profiles import Profiles
 from credalis.report._content.subject import Subject
-from credalis.report._content.text import listed, number
+from credalis.report._content.text import counted, listed, number
 
 Indices = NDArray[np.intp]
 
@@ -20,6 +21,8 @@ _DECIMALS = 2
 # Objects named as typical of a cluster, rows of the tables of objects, columns of the
 # reader's table and masses in them, and sets listed where the doubt lies.
 _N_TYPICAL, _N_ROWS, _N_COLUMNS, _N_MASSES, _N_SETS = 3, 30, 8, 3, 5
+# Objects named beside one that they are almost the same as.
+_N_ALIKE = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +45,22 @@ class TableColumn:
 
 @dataclass(frozen=True, eq=False)
 class ObjectList:
-    """Objects of one kind: what is said about them, and a table that names them."""
+    """Objects of one kind: what is said about them, and a table that names them.
+
+    Beside each object of the table stand some that are almost the same; the sizes count
+    it and all of these.
+    """
 
     text: str
     objects: list[int]
     columns: list[TableColumn]
+    alike: list[list[int]] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+
+    @property
+    def named(self) -> list[int]:
+        """All objects that the table names."""
+        return [*self.objects, *(i for each in self.alike for i in each)]
 
 
 def typical_objects(subject: Subject) -> list[Indices]:
@@ -104,7 +118,7 @@ def objects_between(subject: Subject) -> ObjectList:
     if len(between) == 0:
         return ObjectList("No object is between clusters.", [], [])
     order = np.argsort(-doubt[between], kind="stable")
-    objects = between[order[:_N_ROWS]].tolist()
+    groups = grouped(subject, between[order], _N_ROWS)
     counts = set_counts(verdicts.sets[between])
     where = [
         f"{number(count)} between {listed(subset, 6)}"
@@ -118,9 +132,9 @@ def objects_between(subject: Subject) -> ObjectList:
         f"{'; '.join(where)}. An object is between the clusters that are at least half "
         "as plausible as the most plausible one, and at least between two. Doubt is "
         "one minus the largest probability of a cluster, or the mass on ∅ if that is "
-        "more. " + _extent(len(objects), len(between))
+        "more. " + _extent(groups, len(between))
     )
-    return ObjectList(text, objects, _columns(subject, objects))
+    return _object_list(text, groups, _columns(subject, groups))
 
 
 def outlying_objects(subject: Subject, profiles: Profiles) -> ObjectList:
@@ -129,31 +143,53 @@ def outlying_objects(subject: Subject, profiles: Profiles) -> ObjectList:
     if len(outliers) == 0:
         return ObjectList("No object is an outlier.", [], [])
     order = np.argsort(-subject.partition.outlier_mass[outliers], kind="stable")
-    objects = outliers[order[:_N_ROWS]].tolist()
+    groups = grouped(subject, outliers[order], _N_ROWS)
     text = (
         "At least half of the mass of these objects is on ∅: no cluster fits them. "
-        + _extent(len(objects), len(outliers))
+        + _extent(groups, len(outliers))
     )
-    return ObjectList(text, objects, _columns(subject, objects, profiles))
+    return _object_list(text, groups, _columns(subject, groups, profiles))
 
 
-def _extent(n_listed: int, n_all: int) -> str:
-    """How many rows a table has, and how they are ordered."""
+def _extent(groups: list[list[int]], n_all: int) -> str:
+    """How many rows a table has, what they stand for, and how they are ordered."""
+    n_objects = sum(map(len, groups))
     if n_all == 1:
         return ""
-    if n_listed == n_all:
-        return "The worst come first; click a heading to sort."
-    return (
-        f"{number(n_listed)} of {number(n_all)} are listed, the worst first; click a "
-        "heading to sort."
+    parts = []
+    if n_objects > len(groups):
+        parts.append(
+            "Objects that are almost the same share a row, named after the worst."
+        )
+    if n_objects < n_all:
+        rows = f" in {counted(len(groups), 'row')}" if len(groups) < n_objects else ""
+        parts.append(
+            f"{number(n_objects)} of {number(n_all)} are listed{rows}, the worst first"
+        )
+    else:
+        parts.append("The worst come first")
+    return f"{' '.join(parts)}; click a heading to sort."
+
+
+def _object_list(
+    text: str, groups: list[list[int]], columns: list[TableColumn]
+) -> ObjectList:
+    """A row for each group, named after its first object."""
+    return ObjectList(
+        text,
+        [group[0] for group in groups],
+        columns,
+        [group[1 : _N_ALIKE + 1] for group in groups],
+        [len(group) for group in groups],
     )
 
 
 def _columns(
-    subject: Subject, objects: list[int], profiles: Profiles | None = None
+    subject: Subject, groups: list[list[int]], profiles: Profiles | None = None
 ) -> list[TableColumn]:
     """Objects with reasons, doubts and their rows of the table."""
     partition = subject.partition
+    objects = [group[0] for group in groups]
     doubt, empty = partition.doubt[objects], partition.outlier_mass[objects]
     names = [subject.names[i] for i in objects]
     masses = [

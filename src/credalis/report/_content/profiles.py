@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._drawing.palette import cluster_colors, hex_color
+from credalis._drawing.palette import cluster_colors, hex_color, on_dark
 from credalis.partition._presentation import cluster_counts
 from credalis.report._content.columns import Column
 from credalis.report._content.subject import Subject
-from credalis.report._content.text import measured, number, percentage, plain
+from credalis.report._content.text import measured, number
+from credalis.report._content.words import Known, known_of, telling_words
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -19,10 +20,6 @@ _NOTABLE, _STRONG = 0.5, 1.2
 # Values so many standard deviations off make an object unusual.
 _UNUSUAL = 2.5
 _N_WORDS = 4
-# A word is typical of a cluster if its share exceeds that in all by so much.
-_NOTABLE_SHARE = 0.2
-# A column of more different words names things, it does not group them.
-_MAX_WORDS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,9 @@ class Profiles:
     words : list of lists of str
         What the columns of words say about each cluster.
     described : list of str
-        What columns that were not compared by say about each cluster.
+        What columns of numbers that were not compared by say about each cluster.
+    known : list of lists of Known
+        What columns of words that were not compared by say about each cluster.
     """
 
     columns: list[Column]
@@ -51,6 +50,7 @@ class Profiles:
     spread: Array
     words: list[list[str]]
     described: list[str] = field(default_factory=list)
+    known: list[list[Known]] = field(default_factory=list)
 
     @property
     def differences(self) -> Array:
@@ -107,9 +107,10 @@ def profiles_of(subject: Subject) -> Profiles:
     if not subject.described:
         return profiles
     numeric = [column for column in subject.described if column.is_varying]
-    aside = _profiles(subject, numeric, subject.described, inside)
+    aside = _profiles(subject, numeric, numeric, inside)
     described = [aside.describe(k) for k in range(subject.partition.n_clusters)]
-    return replace(profiles, described=described)
+    known = known_of(subject, subject.described, inside)
+    return replace(profiles, described=described, known=known)
 
 
 def _profiles(
@@ -137,38 +138,8 @@ def _profiles(
             sums, counts, out=np.full(n_clusters, np.nan), where=counts > 0
         )
         center[j], spread[j] = unit * values.mean(), unit * values.std()
-    words = _words(subject, all_columns, inside)
+    words = telling_words(subject, all_columns, inside)
     return Profiles(columns, means, center, spread, words)
-
-
-def _words(
-    subject: Subject, columns: list[Column], inside: NDArray[np.bool_]
-) -> list[list[str]]:
-    """For each cluster and column of words, the one it has far more often than all."""
-    n_clusters = subject.partition.n_clusters
-    found: list[list[str]] = [[] for _ in range(n_clusters)]
-    groups = subject.groups[inside]
-    for column in columns:
-        if column.is_numeric or not inside.any():
-            continue
-        values = [str(value) for value in column.values[inside]]
-        words = sorted(set(values))
-        if not 2 <= len(words) <= min(_MAX_WORDS, len(values) // 2):
-            continue
-        code_of = {word: j for j, word in enumerate(words)}
-        codes = np.array([code_of[value] for value in values])
-        counts = np.zeros((n_clusters, len(words)), dtype=int)
-        np.add.at(counts, (groups, codes), 1)
-        sizes, overall = counts.sum(axis=1), counts.sum(axis=0)
-        gains = counts / np.maximum(sizes, 1)[:, None] - overall / len(values)
-        for k in np.flatnonzero(gains.max(axis=1) >= _NOTABLE_SHARE):
-            j = gains[k].argmax()
-            found[k].append(
-                f"{column.name} {plain(words[j], 40)} "
-                f"({percentage(counts[k, j], sizes[k])}, all: "
-                f"{percentage(overall[j], len(values))})"
-            )
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +154,9 @@ class Card:
     words: str
     typical: list[int]
     described: str = ""
+    known: list[Known] = field(default_factory=list)
     name: str = ""
+    dark_color: str = ""
 
 
 def cards_of(
@@ -203,6 +176,7 @@ def cards_of(
             Card(
                 cluster=k,
                 color=hex_color(colors[k]),
+                dark_color=on_dark(hex_color(colors[k])),
                 sizes=f"{number(int(clear[k]))} clear, {number(int(between[k]))} "
                 f"between it and others, {number(int(hard[k]))} most plausible here",
                 clear_width=f"{share * clear[k]:.1f}",
@@ -210,6 +184,7 @@ def cards_of(
                 words=words if len(typical[k]) else "",
                 typical=typical[k].tolist(),
                 described=profiles.described[k] if profiles.described else "",
+                known=profiles.known[k] if profiles.known else [],
                 name=subject.cluster_names[k] if subject.cluster_names else "",
             )
         )

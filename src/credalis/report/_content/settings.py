@@ -4,6 +4,7 @@ import inspect
 import platform
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -60,23 +61,46 @@ def _python_lines(subject: Subject) -> tuple[str, str]:
         if " at 0x" in repr(value) or text.endswith("…"):
             unreadable.append(key)
         changed.append(f"{key}={text}")
-    call = f"{name}({', '.join(changed)})"
-    if len(call) > 70:
-        lines = "".join(f"    {each},\n" for each in changed)
-        call = f"{name}(\n{lines})"
+    call = _call(name, changed)
+    imports = f"from credalis import {name}, report"
+    if subject.steps:
+        imports = "\n".join([*_imports(subject.steps), imports])
+        steps = [_value(step) for step in subject.steps]
+        unreadable += [step for step in steps if step.endswith("…")]
+        call = _call("make_pipeline", [*steps, call.replace("\n", "\n    ")])
     given = "" if subject.dissimilarities is None else ", dissimilarities=D"
     level = subject.verdicts.clear_level
     shown = "" if level == CLEAR_LEVEL else f", clear_level={level!r}"
     code = (
-        f"from credalis import {name}, report\n\nmodel = {call}.fit(X{given})\n"
+        f"{imports}\n\nmodel = {call}.fit(X{given})\n"
         f'report(model, X, "report.html"{given}{shown})'
     )
-    return code, " ".join(_reservations(estimator, unreadable))
+    return code, " ".join(_reservations(subject, unreadable))
 
 
-def _reservations(estimator: Any, unreadable: list[str]) -> list[str]:
+def _call(name: str, arguments: list[str]) -> str:
+    """A call on one line, or with an argument on each if that would be long."""
+    call = f"{name}({', '.join(arguments)})"
+    if len(call) <= 70 and "\n" not in call:
+        return call
+    return f"{name}(\n" + "".join(f"    {each},\n" for each in arguments) + ")"
+
+
+def _imports(steps: list[Any]) -> list[str]:
+    """Lines that import the classes of a pipeline from where they are public."""
+    found = {"from sklearn.pipeline import make_pipeline"}
+    for step in steps:
+        parts = type(step).__module__.split(".")
+        public = takewhile(lambda part: not part.startswith("_"), parts)
+        found.add(f"from {'.'.join(public)} import {type(step).__name__}")
+    return sorted(found)
+
+
+def _reservations(subject: Subject, unreadable: list[str]) -> list[str]:
     """What else a second run needs to be the same."""
-    notes = ["X must be what the model was fitted to, scaled in the same way."]
+    estimator = subject.estimator
+    scaled = "" if subject.steps else ", scaled in the same way"
+    notes = [f"X must be what the model was fitted to{scaled}."]
     if unreadable:
         notes.append(f"Put in your own {', '.join(unreadable)}: the text is not code.")
     known = inspect.signature(getattr(estimator, "fit", lambda: None)).parameters

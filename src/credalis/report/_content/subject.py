@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from credalis._drawing.inputs import check_features
+from credalis._drawing.inputs import check_features, seen_by
 from credalis.dissimilarity import Gower
 from credalis.partition import CLEAR_LEVEL, CredalPartition, Verdicts
 from credalis.report._content.columns import Column, columns_of
 from credalis.report._content.text import plain
+
+# How scikit-learn writes a step that does nothing.
+_PASSED = "passthrough"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,10 @@ class Subject:
         Columns that the objects were not compared by.
     cluster_names : list of str or None
         Names of the clusters, if they have some.
+    steps : list
+        Transformers of a pipeline that made X of the table, in their order.
+    pipeline : tuple of a Pipeline and what it was fitted to, or None
+        If the result was one, and nothing else is the table.
     """
 
     partition: CredalPartition
@@ -60,6 +68,8 @@ class Subject:
     dissimilarities: Any
     described: list[Column] = field(default_factory=list)
     cluster_names: list[str] | None = None
+    steps: list[Any] = field(default_factory=list)
+    pipeline: tuple[Any, Any] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -74,7 +84,7 @@ class Subject:
     @property
     def compared_by(self) -> list[str] | None:
         """Names of what the objects are compared by, if they are known."""
-        if isinstance(getattr(self.estimator, "metric", None), Gower) and self.columns:
+        if isinstance(getattr(self.estimator, "metric_", None), Gower) and self.columns:
             # Several columns of X stand for one of the table.
             return [column.name for column in self.columns]
         return self.feature_names
@@ -123,6 +133,14 @@ def subject_of(
     cluster_names: Sequence[str] | None = None,
 ) -> Subject:
     """The arguments of `report`, checked."""
+    steps: list[Any] = []
+    made_names = pipeline = None
+    if isinstance(result, Pipeline):
+        if data is None or hasattr(X, "columns"):
+            pipeline = (result, X)
+        data = X if data is None else data
+        X, made_names, steps = _unpacked(result, X)
+        result = result[-1]
     partition = getattr(result, "partition_", result)
     if not isinstance(partition, CredalPartition):
         raise ValueError(
@@ -132,6 +150,10 @@ def subject_of(
     if partition.n_samples == 0:
         raise ValueError("result must be about at least 1 object, got a partition of 0")
     estimator = None if result is partition else result
+    seen = seen_by(estimator, X)
+    if seen is not X:
+        # A table that the estimator was fitted to is what the reader knows.
+        X, data = seen, X if data is None else data
     matrix = check_features(X, partition.n_samples)
     if data is not None:
         columns = columns_of(data, partition.n_samples)
@@ -156,13 +178,35 @@ def subject_of(
         X=X,
         matrix=matrix,
         columns=compared,
-        feature_names=_feature_names(X, matrix.shape[1], estimator, compared),
+        feature_names=_feature_names(
+            made_names, X, matrix.shape[1], estimator, compared
+        ),
         names=_checked_names(ids, partition.n_samples),
         has_names=ids is not None,
         dissimilarities=dissimilarities,
         described=[column for column in columns if column.name in aside],
         cluster_names=_checked_cluster_names(cluster_names, partition.n_clusters),
+        steps=steps,
+        pipeline=pipeline,
     )
+
+
+def _unpacked(pipeline: Pipeline, X: Any) -> tuple[Any, list[str] | None, list[Any]]:
+    """What the last step of a pipeline was fitted to, its names, and the steps before.
+
+    Features are called as the transformers call them, where they know.
+    """
+    steps = [step for _, step in pipeline.steps[:-1] if step not in (None, _PASSED)]
+    if not steps:
+        return X, None, steps
+    transformers = pipeline[:-1]
+    made = transformers.transform(X)
+    if not hasattr(X, "columns"):
+        return made, None, steps
+    try:
+        return made, list(transformers.get_feature_names_out()), steps
+    except (AttributeError, ValueError):
+        return made, None, steps
 
 
 def _checked_cluster_names(
@@ -184,10 +228,11 @@ def _is_precomputed(estimator: Any) -> bool:
 
 
 def _feature_names(
-    X: Any, n_features: int, estimator: Any, columns: list[Column]
+    known: Any, X: Any, n_features: int, estimator: Any, columns: list[Column]
 ) -> list[str] | None:
-    """Names that X or the estimator knows, or those of a table of the same width."""
-    known = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
+    """Names that are known, by X or the estimator, or of a table of the same width."""
+    if known is None:
+        known = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
     if known is not None and len(known) == n_features:
         return [plain(name) for name in known]
     if len(columns) == n_features:

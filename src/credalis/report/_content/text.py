@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+MINUS = "\N{MINUS SIGN}"
 _SPACE = "\N{NARROW NO-BREAK SPACE}"
 # Control characters, lone surrogates and marks that turn the direction of writing:
 # they cannot be encoded or make a line read as another one.
@@ -45,7 +46,7 @@ def quantity(value: float, digits: int = 4) -> str:
         text = number(round(size)) if size >= _FIRST_GROUPED else str(round(size))
     else:
         text = f"{size:.{digits}g}"
-    return f"\N{MINUS SIGN}{text}" if value < 0 else text
+    return f"{MINUS}{text}" if value < 0 else text
 
 
 def measured(value: float, spread: float) -> str:
@@ -56,7 +57,7 @@ def measured(value: float, spread: float) -> str:
     text = f"{abs(value):.{decimals}f}"
     if not decimals and abs(value) >= _FIRST_GROUPED:
         text = number(round(abs(value)))
-    return f"\N{MINUS SIGN}{text}" if value < 0 and text.strip("0.") else text
+    return f"{MINUS}{text}" if value < 0 and text.strip("0.") else text
 
 
 def percentage(part: float, whole: float) -> str:
