@@ -263,7 +263,7 @@ class Settings:
         max_iter = self.max_iter
         if self.may_shorten:
             n_epochs = round(_MANY_CLUSTERS_SHARE / _SEEDED_SHARE * max_iter)
-            max_iter = max(_MIN_EPOCHS, n_epochs)
+            max_iter = max(1, n_epochs)
         return replace(self, max_iter=max_iter, n_tries=1)
 
     def tried(self) -> Settings:
