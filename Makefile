@@ -12,15 +12,17 @@ help:
 	@echo "make check-fast   lint, types, and the tests of what changed since main"
 	@echo "make test-slow    the tests that take minutes, more random examples"
 	@echo "make test-oldest  the tests with the oldest supported dependencies"
+	@echo "make test-upstream  the tests with tomorrow's NumPy, SciPy and scikit-learn"
 	@echo "make test-wheel   the wheel in clean environments, without extras and with each"
 	@echo "make coverage     which lines the tests reach"
-	@echo "make build        wheel and sdist in dist"
 	@echo "make fuzz         an hour of random hostile calls, files and kills"
 	@echo "make lint         the linter alone"
 	@echo "make types        the type checker alone"
 	@echo "make format       puts the code in shape"
 	@echo "make bench        ratios against named baselines, as a table and as JSON"
 	@echo "make images       draws the pictures of the README again"
+	@echo "make build        wheel and sdist in dist, checked"
+	@echo "make check-tag    whether TAG is the version of package, changelog and citation"
 	@echo "make clean        removes what the other targets have made"
 
 demo: $(VENV)/.demo

@@ -1,9 +1,9 @@
 """Tables with categories and missing cells: the default against what else people do.
 
-Half of the columns of sets with known classes are cut at their quartiles into four
-categories, and a tenth of all cells is deleted. The number of clusters is that of the
-classes. Methods that need every cell get medians and the most frequent categories.
-Runs that fail (k-prototypes does not always find a start) are left out.
+What is the default was chosen on the made tables; the native ones were not looked at
+before. The number of clusters is that of the classes. Methods that need every cell get
+medians and the most frequent categories. Methods whose package is not there are left
+out, as are runs that fail (k-prototypes does not always find a start).
 """
 
 import warnings
@@ -12,79 +12,63 @@ import numpy as np
 from scipy.stats import wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.choose import choose_cases
-from benchmarks.harness import Score, Skipped, benchmark_data, benchmark_labels
+from benchmarks.harness import Score, Skipped
+from benchmarks.mixed_tables import made_tables, native_tables
 from credalis import EVCLUS, NNEVCLUS, Consensus
-from credalis.cluster._inputs._medoids import k_medoids
-from credalis.dissimilarity import Gower
 from credalis.tabular import TablePreparation
 
-NAMES = ("iris", "wine", "ecoli", "heart", "glass")
 SEEDS = range(3)
-MAX_ROWS, MAX_COLUMNS, MAX_CLASSES = 500, 25, 12
-SHARE_MISSING = 0.1
+DEFAULT = "EVCLUS, Gower balanced (default)"
+HALVES = {"made": made_tables, "native": native_tables}
 
 
-def run():
+def run(halves=tuple(HALVES)):
+    scores, reasons = [], []
+    for half in halves:
+        try:
+            found = measured(HALVES[half])
+        except Skipped as error:
+            reasons.append(str(error))
+            continue
+        scores += summarized(half, found)
+    if not scores:
+        raise Skipped("; ".join(reasons))
+    return scores
+
+
+def measured(tables):
+    """Adjusted Rand indices by method and table, one for each seed."""
     found = {}
-    for name, X, y in cases():
-        for seed in SEEDS:
-            rng = np.random.default_rng(seed)
-            rows = rng.permutation(len(X))[:MAX_ROWS]
-            table = made_mixed(X[rows], rng)
-            for method, labels in labels_of(table, len(np.unique(y)), seed).items():
+    for seed in SEEDS:
+        for name, columns, classes in tables(seed):
+            n_classes = len(np.unique(classes))
+            for method, labels in labels_of(columns, n_classes, seed).items():
                 value = np.nan
                 if labels is not None:
-                    value = adjusted_rand_score(y[rows], labels)
+                    value = adjusted_rand_score(classes, labels)
                 found.setdefault(method, {}).setdefault(name, []).append(value)
+    return found
+
+
+def summarized(half, found):
+    """Means over the tables, and how often and how surely the default is better."""
     means = {
         method: np.array([np.nanmean(values) for values in by_name.values()])
         for method, by_name in found.items()
     }
-    ours = means["EVCLUS, Gower balanced (default)"]
+    ours = means[DEFAULT]
     scores = []
     for method, values in means.items():
         remark = ""
         if values is not ours:
             p = wilcoxon(ours, values, alternative="greater").pvalue
             remark = f"default better on {(ours > values).sum()}, p = {p:.2g}"
-        n_sets, deviation = len(values), float(values.std(ddof=1))
-        work = f"mean ARI, {n_sets} mixed sets"
+        n_tables, deviation = len(values), float(values.std(ddof=1))
+        work = f"mean ARI, {n_tables} {half} tables"
         scores.append(
-            Score(work, method, float(values.mean()), deviation, n_sets, remark)
+            Score(work, method, float(values.mean()), deviation, n_tables, remark)
         )
     return scores
-
-
-def cases():
-    """Sets with few enough columns and classes."""
-    known = []
-    for case in choose_cases():
-        drawn = case.draw(np.random.default_rng(0))
-        known.append((case.name, drawn.X, drawn.y))
-    known += [(name, benchmark_data(name), benchmark_labels(name)) for name in NAMES]
-    for name, X, y in known:
-        n_classes = len(np.unique(y))
-        if X.shape[1] <= MAX_COLUMNS and 2 <= n_classes <= MAX_CLASSES:
-            yield name, X, y
-
-
-def made_mixed(X, rng):
-    """Columns by name, half of them categories, some cells None or NaN."""
-    columns = {}
-    are_categories = set(rng.permutation(X.shape[1])[: max(1, X.shape[1] // 2)])
-    for j, values in enumerate(X.T):
-        column = values.astype(object)
-        if j in are_categories:
-            quartiles = np.quantile(values, [0.25, 0.5, 0.75])
-            column = np.array(list("abcd"), object)[np.digitize(values, quartiles)]
-        column[rng.random(len(column)) < SHARE_MISSING] = None
-        columns[f"c{j}"] = column
-    is_known = np.array([values != None for values in columns.values()])  # noqa: E711
-    for j in np.flatnonzero(~is_known.any(axis=0)):
-        # No row is without any cell.
-        columns["c0"][j] = X[j, 0] if 0 not in are_categories else "a"
-    return columns
 
 
 def labels_of(table, n_clusters, seed):
@@ -95,26 +79,20 @@ def labels_of(table, n_clusters, seed):
     plain = TablePreparation(weights="equal").fit(table).metric_
     filled = TablePreparation(missing="impute")
     complete = filled.fit_transform(table)
-    given = {"random_state": seed}
+    given = {"n_clusters": n_clusters, "random_state": seed}
     methods = {
-        "EVCLUS, Gower balanced (default)": lambda: (
-            EVCLUS(n_clusters, metric=balanced, **given).fit(X).labels_
-        ),
-        "EVCLUS, Gower": lambda: (
-            EVCLUS(n_clusters, metric=plain, **given).fit(X).labels_
-        ),
-        "EVCLUS, imputed, one-hot": lambda: (
-            EVCLUS(n_clusters, **given).fit(complete).labels_
+        DEFAULT: lambda: EVCLUS(metric=balanced, **given).fit(X).labels_,
+        "Consensus, Gower balanced": lambda: (
+            Consensus(metric=balanced, **given).fit(X).labels_
         ),
         "NNEVCLUS, Gower balanced": lambda: (
-            NNEVCLUS(n_clusters, metric=balanced, **given).fit(X).labels_
+            NNEVCLUS(metric=balanced, **given).fit(X).labels_
         ),
-        "Consensus, encoded": lambda: Consensus(n_clusters, **given).fit(X).labels_,
-        "Consensus, imputed, one-hot": lambda: (
-            Consensus(n_clusters, **given).fit(complete).labels_
-        ),
-        "k-medoids, Gower": lambda: medoids(plain, X, n_clusters, seed),
-        "k-medoids, Gower balanced": lambda: medoids(balanced, X, n_clusters, seed),
+        "EVCLUS, Gower": lambda: EVCLUS(metric=plain, **given).fit(X).labels_,
+        "EVCLUS, imputed, one-hot": lambda: EVCLUS(**given).fit(complete).labels_,
+        "Consensus, imputed, one-hot": lambda: Consensus(**given).fit(complete).labels_,
+        "PAM, Gower": lambda: around_medoids(plain.between(X), n_clusters),
+        "PAM, Gower balanced": lambda: around_medoids(balanced.between(X), n_clusters),
         "k-prototypes, imputed": lambda: prototypes(filled, table, n_clusters, seed),
     }
     found = {}
@@ -123,23 +101,24 @@ def labels_of(table, n_clusters, seed):
             warnings.simplefilter("ignore")
             try:
                 found[name] = labels()
+            except ImportError:
+                continue
             except (ValueError, np.linalg.LinAlgError):
                 found[name] = None
     return found
 
 
-def medoids(metric: Gower, X, n_clusters, seed):
-    """The best of ten runs."""
-    rng = np.random.RandomState(seed)
-    return k_medoids(metric.between(X), n_clusters, rng, n_starts=10)[1]
+def around_medoids(matrix, n_clusters):
+    """PAM of the package kmedoids, from its BUILD."""
+    import kmedoids
+
+    return kmedoids.pam(matrix, n_clusters, init="build").labels
 
 
 def prototypes(preparation, table, n_clusters, seed):
     """k-prototypes of the package kmodes, on standardised numbers and categories."""
-    try:
-        from kmodes.kprototypes import KPrototypes
-    except ImportError as error:
-        raise Skipped("k-prototypes needs the package kmodes") from error
+    from kmodes.kprototypes import KPrototypes
+
     prepared = preparation.preparation_
     X = preparation.transform(table)
     columns = list(X[:, : len(prepared.numeric)].T.astype(object))

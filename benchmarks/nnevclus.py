@@ -1,10 +1,11 @@
 """One training epoch of NN-EVCLUS against its bare matrix products and PyTorch."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 from scipy.spatial.distance import pdist
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Skipped, benchmark_data, compare
@@ -12,9 +13,11 @@ from credalis import NNEVCLUS, FocalSets
 from credalis.cluster.nnevclus._network import network_for
 from credalis.cluster.nnevclus._settings import Settings
 from credalis.cluster.nnevclus._start import prepare
-from credalis.dissimilarity import decay_rate
+from credalis.cluster.nnevclus._training import train_together
+from credalis.dissimilarity import StoredSimilarities, decay_rate
 from credalis.network import BlockTrainer
-from credalis.optimize import Adam
+from credalis.objectives import BlockStress
+from credalis.optimize import Adam, minimize_lbfgs
 
 # δ0 as a quantile of the distances, the default for this number of clusters.
 QUANTILE = 2 / 15
@@ -36,6 +39,7 @@ def run():
     measurements = []
     for name, X, batch_size in cases:
         measurements += epochs(name, X, batch_size)
+    measurements += starts()
     measurements += linearity()
     measurements.append(prediction())
     return measurements
@@ -169,6 +173,55 @@ def torch_epoch(X, batch_size):
     return epoch
 
 
+def starts():
+    """Five full-batch starts together, against one after the other by SciPy."""
+    cases = [("iris", load_iris().data, 3)]
+    try:
+        cases.append(("fourclass", benchmark_data("fourclass"), 4))
+    except Skipped as reason:
+        print(f"fourclass left out: {reason}")
+    measurements = []
+    for name, X, n_clusters in cases:
+        estimator = NNEVCLUS(n_clusters, init="random", solver="lbfgs")
+        settings = Settings.of(estimator, len(X))
+        problem = prepare(settings, X, np.random.RandomState(0))
+        focal_sets = FocalSets.pairs(n_clusters)
+        network = network_for(settings, problem.space, focal_sets)
+        data, _ = problem.training_data(focal_sets, problem.information)
+        first = np.array(
+            [
+                network.initial_parameters(np.random.RandomState(seed))
+                for seed in range(5)
+            ]
+        )
+        measurements.append(
+            compare(
+                f"five starts, {name}",
+                partial(train_together, network, first, data, settings, None),
+                "one by one, SciPy and matrices of residuals",
+                partial(in_turn, network, first, data, settings),
+            )
+        )
+    return measurements
+
+
+def in_turn(network, first, data, settings):
+    """The same starts without anything in common."""
+    stress = BlockStress(
+        StoredSimilarities(data.similarities.matrix()), data.focal_sets
+    )
+
+    def cost(parameters):
+        gradient = np.empty_like(parameters)
+        value = network.value_and_gradient(
+            parameters, data.inputs, None, stress.value_and_gradient, gradient
+        )
+        return value, gradient
+
+    for parameters in first:
+        minimize_lbfgs(cost, parameters, tol=settings.tol)
+
+
 def linearity():
     """Seconds of an epoch per object at 10^4 and 10^6 objects."""
     rng = np.random.default_rng(0)
@@ -200,7 +253,11 @@ def prediction():
     """A million objects, d = 10, 30 hidden units, 17 focal sets."""
     X, _ = make_blobs(2000, n_features=10, centers=N_CLUSTERS, random_state=0)
     model = NNEVCLUS(
-        N_CLUSTERS, hidden_layer_sizes=(N_HIDDEN,), max_iter=5, random_state=0
+        N_CLUSTERS,
+        hidden_layer_sizes=(N_HIDDEN,),
+        empty_set="stress",
+        max_iter=5,
+        random_state=0,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -31,12 +31,15 @@ from credalis import (
     MECM,
     NNEVCLUS,
     RECM,
+    TECM,
+    WMVEC,
     Bootclus,
     CatECM,
     Consensus,
     ECMdd,
     EkNNclus,
     FocalSets,
+    MultiviewECMdd,
 )
 from credalis.cluster import estimator_classes
 from helpers import assert_valid_partition
@@ -67,6 +70,10 @@ ESTIMATORS = [
     RECM(n_clusters=3, metric="manhattan", squared=True, beta=1.2, init="random"),
     ECMdd(),
     ECMdd(n_clusters=3, prototypes="weighted", alpha=1.0, beta=1.3, zeta=0.5),
+    MultiviewECMdd(),
+    MultiviewECMdd(
+        n_clusters=3, weights="local", metric="manhattan", beta=1.3, init="k-medoids"
+    ),
     MECM(),
     MECM(n_clusters=3, power=2, meta_dissimilarity="prototype", init="random"),
     EVCLUS(max_iter=20, n_init=2),
@@ -95,6 +102,10 @@ ESTIMATORS = [
     EGMM(),
     EGMM(n_clusters=3, focal_sets="two-step", covariance_type="full", reg_covar=1e-3),
     EGMM(n_clusters=3, covariance_type="diag", init="k-means++", n_init=2),
+    TECM(),
+    TECM(n_clusters=3, transfer=0.0, alpha=2.0, beta=1.5, init="k-means++", n_init=2),
+    WMVEC(),
+    WMVEC(n_clusters=3, feature_entropy=1.0, beta=1.5, init="k-means++", n_init=2),
     CatECM(),
     CatECM(focal_sets="singletons", alpha=2.0, beta=1.3, delta=2.0, n_bins=8),
     Consensus(),

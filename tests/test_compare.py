@@ -242,6 +242,12 @@ def test_a_method_for_categories_must_be_named():
     assert list(_named(["CatECM"])) == ["CatECM"]
 
 
+def test_methods_that_repeat_another_on_one_table_must_be_named():
+    several = {"WMVEC", "TECM", "MECMdd-RWG", "MECMdd-RWL"}
+    assert not several & set(_named(None))
+    assert set(_named(sorted(several))) == several
+
+
 @pytest.mark.parametrize(
     ("n_clusters", "methods", "message"),
     [

@@ -21,7 +21,7 @@ ESTIMATORS = {
 DIFFERENCES = {
     "beta": (
         "the power of dissimilarities in the cost; the loss of PCCA has a β of its own",
-        "ECMdd MECM",
+        "ECMdd MECM MultiviewECMdd",
         "PCCA KPCCA",
     ),
     "constraint_weight": ("CECM weighs constraints against the rest of J", "CECM"),
@@ -30,7 +30,7 @@ DIFFERENCES = {
         "what is compared with the distance to noise",
         "MECM",
         "RECM",
-        "ECMdd",
+        "ECMdd MultiviewECMdd",
         "CatECM",
     ),
     "empty_set": (
@@ -56,12 +56,15 @@ DIFFERENCES = {
     "hidden_layer_sizes": ('what "auto" stands for', "NNEVCLUS", "Consensus"),
     "init": (
         "what a start consists of",
+        "WMVEC",
+        "TECM",
+        "MECM ECMdd MultiviewECMdd",
         "CatECM",
-        "MECM ECMdd",
         "RECM",
         "BPEC",
         "EVCLUS",
         "NNEVCLUS",
+        "EkNNclus",
     ),
     "max_iter": (
         "a number chosen by the solver, or a loop that belongs to no start",
@@ -74,6 +77,7 @@ DIFFERENCES = {
     "metric": (
         "distances of rows, of neighbours, or to prototypes",
         "BCM BPEC CCM CECM ECM",
+        "MultiviewECMdd",
         "EkNNclus",
     ),
     "n_clusters": ("the number may be found", "Bootclus", "Consensus", "EGMM"),

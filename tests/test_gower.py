@@ -13,6 +13,7 @@ from credalis import EVCLUS, NNEVCLUS, RECM, ECMdd, EkNNclus
 from credalis.dissimilarity import (
     Gower,
     MetricSimilarities,
+    RoundedMatrix,
     decay_rate,
     dissimilarities_between,
     gower_distances,
@@ -105,8 +106,21 @@ def test_other_rows_share_the_range():
 
 def test_a_block_at_a_time_gives_the_same(mixed, monkeypatch):
     whole = gower_distances(mixed, **KINDS)
+    with_others = gower_distances(mixed, mixed.copy(), **KINDS)
     monkeypatch.setattr("credalis.dissimilarity._gower._BLOCK_ENTRIES", 130)
-    np.testing.assert_array_equal(gower_distances(mixed, **KINDS), whole)
+    parts = gower_distances(mixed, **KINDS)
+    # Products of matrices of another shape are rounded in another order.
+    np.testing.assert_allclose(parts, whole, rtol=1e-14, atol=1e-15)
+    np.testing.assert_array_equal(parts, parts.T)
+    again = gower_distances(mixed, mixed.copy(), **KINDS)
+    np.testing.assert_allclose(again, with_others, rtol=1e-14, atol=1e-15)
+    # A row without any cell is at 1 from its copy, and at 0 from itself.
+    is_known = ~np.isnan(mixed).all(axis=1)
+    np.testing.assert_allclose(
+        with_others[np.ix_(is_known, is_known)],
+        whole[np.ix_(is_known, is_known)],
+        atol=1e-15,
+    )
 
 
 def test_robust_range_is_not_moved_by_an_outlier():
@@ -271,3 +285,65 @@ def test_a_damaged_layout_is_refused():
     state = metric.to_state() | {"gaps": np.array([-1, -1]), "weights": np.ones(2)}
     with pytest.raises(ValueError, match="gaps must have an entry"):
         Gower._schema.check("Gower", state, {})
+
+
+def filled_columns(table):
+    """Numbers and words without gaps, and which columns are words."""
+    columns, are_words = [], []
+    for values in table.values():
+        known = [cell for cell in values if cell is not None]
+        is_word = isinstance(known[0], str)
+        usual = max(set(known), key=known.count) if is_word else np.median(known)
+        column = [usual if cell is None else cell for cell in values]
+        columns.append(column if is_word else np.array(column, dtype=float))
+        are_words.append(is_word)
+    return columns, are_words
+
+
+@pytest.mark.parametrize("half", ["made", "native"])
+def test_equals_the_package_gower_on_all_mixed_tables(half):
+    """That package has no word for gaps, and single precision."""
+    gower = pytest.importorskip("gower", reason="the package gower is not installed")
+    pytest.importorskip("benchmarks", reason="benchmarks are not part of the sources")
+    from benchmarks import mixed_tables
+    from benchmarks.harness import Skipped
+
+    tables = mixed_tables.made_tables if half == "made" else mixed_tables.native_tables
+    n_tables = 0
+    try:
+        for name, table, _ in tables(0):
+            columns, are_words = filled_columns({k: v[:80] for k, v in table.items()})
+            cells = [np.array(column, dtype=object) for column in columns]
+            known = gower.gower_matrix(
+                np.column_stack(cells), cat_features=np.array(are_words)
+            )
+            codes = [
+                np.unique(column, return_inverse=True)[1] if is_word else column
+                for column, is_word in zip(columns, are_words, strict=True)
+            ]
+            X = np.column_stack(codes).astype(float)
+            categorical = np.flatnonzero(are_words).tolist()
+            found = gower_distances(X, categorical=categorical)
+            np.testing.assert_allclose(found, known, atol=1e-6, err_msg=name)
+            n_tables += 1
+    except Skipped as error:
+        pytest.skip(str(error))
+    assert n_tables == {"made": 23, "native": 12}[half]
+
+
+def test_many_similarities_are_kept_to_five_digits(monkeypatch, mixed):
+    X = np.nan_to_num(np.tile(mixed, (5, 1))) + np.arange(300)[:, None] / 300
+    model = EVCLUS(2, metric="gower", pairs="landmarks", pairs_per_sample=40)
+    model.set_params(n_init=1, random_state=0)
+    exact = clone(model).fit(X)
+    monkeypatch.setattr("credalis.cluster.evclus._problem._MAX_EXACT", 100)
+    rounded = clone(model).fit(X)
+    assert rounded.loss_ == pytest.approx(exact.loss_, abs=1e-5)
+    assert rounded.loss_ != exact.loss_
+    np.testing.assert_allclose(
+        rounded.partition_.masses, exact.partition_.masses, atol=0.02
+    )
+    matrix = RoundedMatrix.empty(2, 3)
+    matrix[:, :] = [[0.0, 1.0, 0.5], [0.1, 0.25, 1 / 3]]
+    np.testing.assert_allclose(matrix[1, 1:], [0.25, 1 / 3], rtol=0, atol=0.5 / 65535)
+    assert matrix[0, :2].tolist() == [0.0, 1.0]

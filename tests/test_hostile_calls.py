@@ -35,7 +35,12 @@ from credalis.datasets import make_bananas, make_four_class
 from credalis.metric_learning import FDA, KFDA, DissimilarityPCA
 from credalis.model_selection import search, select_n_clusters, suggest_n_clusters
 from credalis.peaks import delta_bel
-from credalis.plots import ConsistencyDisplay, CredalPartitionDisplay, FeatureDisplay
+from credalis.plots import (
+    ConsistencyDisplay,
+    CredalPartitionDisplay,
+    FeatureDisplay,
+    ShepardDisplay,
+)
 from credalis.streaming import NewClusterMonitor
 
 pytestmark = [
@@ -96,7 +101,8 @@ def fitted():
 def test_what_is_no_matrix_is_refused_by_name(X, fitted):
     # Warnings are errors here.
     calls = [
-        *(cls().fit for cls in estimator_classes()),
+        # To some a table of categories is what they want.
+        *(cls().fit for cls in estimator_classes() if not cls._is_for_categories),
         *(fitted.predict, fitted.transform, fitted.outlier_p_values),
         *(DissimilarityPCA().fit, delta_bel, suggest_n_clusters),
         lambda X: FDA().fit(X, [0, 1]),
@@ -105,6 +111,8 @@ def test_what_is_no_matrix_is_refused_by_name(X, fitted):
         lambda X: CredalPartitionDisplay.from_partition(PARTITION, X),
         lambda X: NNEVCLUS(metric="precomputed").fit(X),
     ]
+    if not isinstance(X, pd.DataFrame):
+        calls += [cls().fit for cls in estimator_classes() if cls._is_for_categories]
     for call in calls:
         with pytest.raises((ValueError, TypeError), match=r"\bX\b"):
             call(X)
@@ -190,6 +198,11 @@ def test_other_things_are_no_focal_sets(call, wrong):
             "ci must be an array of numbers",
         ),
         (lambda: FeatureDisplay.from_features(3, [0]), "features is not valid"),
+        (
+            lambda: ShepardDisplay.from_partition(PARTITION, MATRIX, scale=5e-324),
+            "scale must lie between",
+        ),
+        (lambda: credalis.explain(PARTITION, [[1.0], [1.0, 2.0]]), "X is not valid"),
         (
             lambda: CredalPartitionDisplay.from_partition(3, ROWS),
             "partition must be a CredalPartition",

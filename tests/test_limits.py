@@ -21,12 +21,15 @@ from credalis import (
     MECM,
     NNEVCLUS,
     RECM,
+    TECM,
+    WMVEC,
     Bootclus,
     Consensus,
     CredalPartition,
     ECMdd,
     EkNNclus,
     FocalSets,
+    MultiviewECMdd,
 )
 from credalis.cluster import estimator_classes
 from helpers import contents, write
@@ -231,6 +234,9 @@ PREDICTING = [
     (NNEVCLUS(3, novelty_detector="ocsvm", max_iter=20), X, ROWS),
     (NNEVCLUS(3, metric="precomputed", max_iter=20), D, DISSIMILARITIES),
     (EGMM(3, covariance_type="full"), X, ROWS),
+    (MultiviewECMdd(3, views=[[0], [1]], weights="local"), X, ROWS),
+    (TECM(3, source_centers=X[:2]), X, ROWS),
+    (WMVEC(3, views=[[0], [1]], feature_entropy=1.0), X, ROWS),
     (EGMM(3, covariance_type="diag"), X, ROWS),
     *(
         (Bootclus(3, covariance_type=kind, n_bootstrap=4), X, ROWS)

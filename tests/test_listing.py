@@ -16,6 +16,7 @@ def test_what_is_read_from_the_sources_is_what_the_classes_say():
         assert method.needs_side_information == cls._needs_side_information
         assert method.is_for_many_rows == cls._is_for_many_rows
         assert method.is_for_categories == cls._is_for_categories
+        assert method.is_for_more_tables == cls._is_for_more_tables
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("sources"), ValueError("a sum")])

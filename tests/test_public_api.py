@@ -23,6 +23,9 @@ PUBLIC = {
     "MECM",
     "NNEVCLUS",
     "RECM",
+    "MultiviewECMdd",
+    "TECM",
+    "WMVEC",
     "Consensus",
     "CredalPartition",
     "ECMdd",
@@ -60,6 +63,7 @@ OPTIONAL = {
     "uvicorn",
 }
 SUBPACKAGES = [
+    "anndata",
     "belief",
     "checkpoints",
     "cluster",
@@ -80,6 +84,7 @@ SUBPACKAGES = [
     "streaming",
     "tables",
     "tabular",
+    "topics",
 ]
 
 

@@ -10,14 +10,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+from browsing import browser as browser
 from credalis import CredalPartition, FocalSets, report
 
 pytest.importorskip("plotly")
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed"
-)
-
-from test_report_browser import browser_path  # noqa: E402
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 SIZES = (2, 3, 8, 20)
 # A pixel and a half of antialiasing.
@@ -86,17 +83,6 @@ def page_of(n_clusters, path):
         title="customers_of_the_northern_branch_first_quarter.xlsx",
     )
     return path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as player:
-        path = browser_path(player)
-        if path is None:
-            pytest.skip("no Chromium: neither the system's nor playwright's own")
-        browser = player.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,14 @@ from credalis import (
     EGMM,
     EVCLUS,
     NNEVCLUS,
+    TECM,
+    WMVEC,
     Bootclus,
     Consensus,
     ECMdd,
     EkNNclus,
     FocalSets,
+    MultiviewECMdd,
     _archive,
 )
 from credalis._archive import (
@@ -158,6 +161,12 @@ MODELS = {
     "Consensus, matrix": (Consensus(3, metric="precomputed"), D),
     "Consensus, PCA": (Consensus(3, metric=PCA(1)), X),
     "EkNNclus, matrix": (EkNNclus(metric="precomputed"), D),
+    "MultiviewECMdd, local": (
+        MultiviewECMdd(3, views=[[0], [1]], weights="local"),
+        X,
+    ),
+    "TECM, source": (TECM(3, source_centers=X[:4]), X),
+    "WMVEC, views": (WMVEC(3, views=[[0], [1]], feature_entropy=1.0), X),
     "EGMM, full": (EGMM(3, covariance_type="full"), X),
     "EGMM, diag": (EGMM(3, covariance_type="diag"), X),
     "NNEVCLUS": (NNEVCLUS(3, max_iter=20, n_init=1), X),

@@ -41,6 +41,7 @@ _TESTS = {
     "excel": ["tables/test_workbooks.py"],
     "parquet": ["tables/test_formats.py"],
     "dask": ["sources/test_placement.py"],
+    "anndata": ["test_anndata.py"],
     "onnx": ["cluster/test_nnevclus_onnx.py"],
     "torch": ["cluster/test_nnevclus_torch.py"],
 }

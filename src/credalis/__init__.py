@@ -60,6 +60,7 @@ _LISTED_SUBPACKAGES = (
     "plots",
 )
 _OTHER_SUBPACKAGES = (
+    "anndata",
     "checkpoints",
     "cluster",
     "dissimilarity",
@@ -75,6 +76,7 @@ _OTHER_SUBPACKAGES = (
     "streaming",
     "tables",
     "tabular",
+    "topics",
 )
 
 # Not by assignment: a type checker that cannot evaluate the list would take it for

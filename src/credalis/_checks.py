@@ -237,13 +237,19 @@ def check_distributions(name: str, array: NDArray[np.float64]) -> NDArray[np.flo
     Rounding passes: values above -1e-8 are set to 0, in place, and sums may be 1e-6
     away from 1.
     """
-    check_finite(name, array)
+    # A product takes half the time of sums over short rows. It is not finite if any
+    # number is not.
+    ones = np.ones(array.shape[1])
+    with np.errstate(invalid="ignore", over="ignore"):
+        sums = array @ ones
+    if not np.isfinite(sums).all():
+        check_finite(name, array)
     smallest = array.min(initial=0.0)
     if smallest < -_NEGATIVE_TOLERANCE:
         raise ValueError(f"{name} must be >= 0, the smallest is {smallest:.3g}")
     if smallest < 0:
         np.maximum(array, 0.0, out=array)
-    sums = array.sum(axis=1)
+        sums = array @ ones
     gaps = np.abs(sums - 1.0)
     if gaps.max(initial=0.0) > _SUM_TOLERANCE:
         row = int(gaps.argmax())

@@ -29,6 +29,8 @@ class Method(NamedTuple):
         Whether its time and memory grow with the number of rows, not with its square.
     is_for_categories : bool
         Whether numbers are categories to it.
+    is_for_more_tables : bool
+        Whether it is the same as another method if there is but one table.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Method(NamedTuple):
     needs_side_information: bool
     is_for_many_rows: bool
     is_for_categories: bool
+    is_for_more_tables: bool
 
 
 @cache
@@ -78,6 +81,7 @@ def _imported_methods() -> list[Method]:
                 "_needs_side_information": cls._needs_side_information,
                 "_is_for_many_rows": cls._is_for_many_rows,
                 "_is_for_categories": cls._is_for_categories,
+                "_is_for_more_tables": cls._is_for_more_tables,
             },
         )
     ]
@@ -92,6 +96,7 @@ def _methods(class_name: str, said: Mapping[str, Any]) -> list[Method]:
             said.get("_needs_side_information", False),
             said.get("_is_for_many_rows", False),
             said.get("_is_for_categories", False),
+            said.get("_is_for_more_tables", False),
         )
         for name, parameters in variants.items()
     ]
@@ -117,6 +122,7 @@ def _literals(class_name: str, path: str) -> dict[str, Any]:
         "_needs_side_information",
         "_is_for_many_rows",
         "_is_for_categories",
+        "_is_for_more_tables",
     }
     found = {}
     for node in _parsed(path).body:

@@ -239,6 +239,7 @@ def test_the_report_opens_apart_from_the_page(tab, context, served):
     report.wait_for_selector("html[data-ready]", state="attached")
     # It has no share in the session: not even the cookie would be sent.
     assert report.evaluate("window.origin") == "null"
+    assert report.locator("#picture .main-svg").count() > 0
     report.close()
 
 

@@ -162,8 +162,7 @@ def test_penguins(run, tmp_path):
     kinds = np.array(labels_of(rows, "species"))
     assert adjusted_rand_score(kinds == "Gentoo", found["label"]) > 0.4
     # What was left out says what the clusters are.
-    assert "what else is known of it (not compared by)" in page
-    assert "species Gentoo (" in page
+    assert "% Gentoo <small>species; of all " in page
 
 
 def test_passengers(run, tmp_path):
@@ -196,7 +195,10 @@ def test_a_spreadsheet(run, tmp_path):
     assert "sheet 'Orders' of 'Notes', 'Orders' is read" in result.err
     assert "'x0' left out: no name, as the index of an export" in result.err
     assert "'Order date' is a date, read as days since 1970-01-01" in result.err
-    assert "'Net value' is read as numbers with decimal points, in €" in result.err
+    assert (
+        "'Net value' is read as numbers with decimal points and commas between "
+        "thousands, in €" in result.err
+    )
     assert "'Comment' left out: no value at all" in result.err
     # Orders of both halves of the year are not mixed, whatever else is told apart.
     assert homogeneity_score(np.arange(80) % 2, found["label"]) > 0.9
@@ -243,3 +245,18 @@ def test_decisions_are_in_the_json(run, tmp_path):
     result = run("cluster", "airports.csv", "-c", "3", "-m", "ECM", "--json", "-q")
     decisions = json.loads(result.out)["decisions"]
     assert "'country' left out: one value everywhere" in decisions
+
+
+def test_what_could_be_read_in_two_ways_is_said(run, tmp_path):
+    rows = [f"{k},5;{k}.234,5;{1 + k}/{9 - k}/2024" for k in range(1, 7)] * 4
+    Path("german.csv").write_text("\n".join(["rate;paid in;due", *rows]))
+    result = run("cluster", "german.csv", "-c", "2")
+    assert result.code == 0
+    assert "- numbers are read with decimal commas (--decimal . says" in result.err
+    assert (
+        "- 'paid in' is read as numbers with decimal commas and points between "
+        "thousands" in result.err
+    )
+    assert "- 'due' is not read as dates: nothing tells day and month" in result.err
+    told = run("cluster", "german.csv", "-c", "2", "--decimal", ",")
+    assert "numbers are read with decimal commas" not in told.err

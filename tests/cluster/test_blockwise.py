@@ -21,7 +21,7 @@ from credalis import CCM, ECM, EVCLUS, NNEVCLUS, FocalSets, load
 from credalis.checkpoints import Checkpoint
 from credalis.cluster.nnevclus import _blocks as network_blocks
 from credalis.exceptions import OutlierWarning
-from credalis.network import BlockTrainer
+from credalis.network import CredalNetwork
 from credalis.sources import ArraySource, BatchSource
 
 N_CLUSTERS = 4
@@ -125,15 +125,26 @@ def test_large_arrays_are_read_in_blocks_and_keep_their_objects(monkeypatch, blo
     monkeypatch.setattr("credalis.cluster.nnevclus._nnevclus.MAX_WHOLE", 5000)
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    model = NNEVCLUS(**SMALL).fit(frame)
+    model = NNEVCLUS(**SMALL, batch_size=200).fit(frame)
     np.testing.assert_array_equal(model.predict(frame), model.labels_)
     assert adjusted_rand_score(y, model.labels_) > 0.97
     assert list(model.feature_names_in_) == ["a", "b", "c"]
-    source = NNEVCLUS(**SMALL).fit(ArraySource(X))
+    source = NNEVCLUS(**SMALL, batch_size=200).fit(ArraySource(X))
     np.testing.assert_array_equal(masses(source, X), model.partition_.masses)
     labels = np.full(len(X), -1)
     labels[:3] = y[:3]
     assert hasattr(NNEVCLUS(**SMALL, max_iter=1).fit(X, partial_labels=labels), "loss_")
+
+
+def test_some_rows_of_a_large_array_stand_for_all(monkeypatch, blobs):
+    X, y = blobs
+    before = NNEVCLUS(**SMALL).fit(X)
+    monkeypatch.setattr("credalis.cluster.nnevclus._nnevclus.MAX_WHOLE", 5000)
+    model = NNEVCLUS(**SMALL).fit(X)
+    # Nothing happens at this number of rows.
+    np.testing.assert_array_equal(model.partition_.masses, before.partition_.masses)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert adjusted_rand_score(y, model.labels_) > 0.97
 
 
 def test_training_sees_mixed_rows_of_sorted_data(monkeypatch):
@@ -478,7 +489,7 @@ def interrupted_at(n_calls, owner, name, monkeypatch):
 def test_an_interrupt_in_the_start_ends_the_fit(blobs, tmp_path, monkeypatch):
     X, _ = blobs
     with monkeypatch.context() as patch:
-        interrupted_at(4, BlockTrainer, "epoch", patch)
+        interrupted_at(4, CredalNetwork, "value_and_gradient", patch)
         with pytest.raises(KeyboardInterrupt):
             NNEVCLUS(**SMALL).fit(ArraySource(X), checkpoint=tmp_path / "file")
     # Half a start would be continued from.

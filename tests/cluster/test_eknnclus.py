@@ -2,15 +2,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import credalis
 from credalis import EkNNclus, FocalSets
+from credalis.cluster.votes._votes import disagreement
 from helpers import assert_decreasing, assert_valid_partition
 
 
@@ -26,6 +29,16 @@ def test_fourclass_ends_where_the_reference_does(benchmark_data, reference, seed
     model.fit(X)
     assert model.n_clusters_ == 4
     assert adjusted_rand_score(expected["y.pl"], model.labels_) > 0.97
+
+
+def test_five_starts_are_as_good_as_the_reference(benchmark_data, reference):
+    X, _ = benchmark_data("fourclass")
+    y = np.array(reference("eknn_fourclass.json")["y.pl"])
+    model = EkNNclus(
+        n_neighbors=60, quantile=0.9, exponent=2, n_init=5, random_state=0
+    ).fit(X)
+    problem = model._prepare(X, np.random.RandomState(0))
+    assert model.loss_ <= disagreement(problem.neighbors, problem.weights, y)
 
 
 @pytest.mark.parametrize(
@@ -154,3 +167,66 @@ def test_a_million_objects_are_predicted(blobs):
     model = EkNNclus(random_state=0).fit(X)
     labels = model.predict(np.tile(X, (5000, 1)))
     np.testing.assert_array_equal(labels, np.tile(model.labels_, 5000))
+
+
+def test_given_labels_are_where_it_starts():
+    X, labels = make_blobs(60, centers=3, cluster_std=0.5, random_state=1)
+    model = EkNNclus(n_neighbors=10, init=labels, random_state=0).fit(X)
+    assert adjusted_rand_score(labels, model.assignments_) == 1
+    assert model.n_iter_ <= 2
+    # Two labels can only become one.
+    assert EkNNclus(init=1 * (labels > 0))._start(60).max() == 1
+
+
+def test_objects_of_no_label_are_clusters_of_their_own():
+    X, _ = make_blobs(60, centers=3, random_state=1)
+    nobody = EkNNclus(init=np.full(60, -1), random_state=0).fit(X)
+    assert nobody.partition_ == EkNNclus(random_state=0).fit(X).partition_
+    start = EkNNclus(init=[7, -1, 7, -1, 2])._start(5)
+    assert start.tolist() == [1, 2, 1, 3, 0]
+
+
+def test_mutual_votes_never_raise_the_loss_of_the_start():
+    X, labels = make_blobs(60, centers=4, cluster_std=1.5, random_state=2)
+    model = EkNNclus(
+        n_neighbors=59, quantile=0.1, exponent=2, init=labels, random_state=0
+    ).fit(X)
+    problem = model._prepare(X, np.random.RandomState(0))
+    assert model.loss_ <= disagreement(problem.neighbors, problem.weights, labels)
+
+
+@pytest.mark.parametrize(
+    "init", [[0, 1], [[0]] * 10, ["a"] * 10, [0.5] * 10, [-2] * 10, "peaks", 3]
+)
+def test_starts_that_are_no_labels_are_refused_by_name(init):
+    X = make_blobs(10, centers=2, random_state=0)[0]
+    with pytest.raises(ValueError, match=r"init must .* got "):
+        EkNNclus(init=init).fit(X)
+
+
+def test_a_graph_of_neighbours_is_the_same_as_their_search(blobs):
+    X, _ = blobs
+    graph = NearestNeighbors(n_neighbors=30).fit(X).kneighbors_graph(mode="distance")
+    found = EkNNclus(n_neighbors=30, random_state=0).fit(X)
+    given = EkNNclus(random_state=0).fit(X, neighbor_graph=graph)
+    assert given.n_neighbors_ == 30
+    np.testing.assert_allclose(
+        given.partition_.masses, found.partition_.masses, atol=1e-9
+    )
+    assert given.predict_partition(X[:5]).allclose(found.predict_partition(X[:5]))
+    fewer = EkNNclus(n_neighbors=20, random_state=0).fit(X, neighbor_graph=graph)
+    assert fewer.n_neighbors_ == 20
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (np.eye(4), r"must be a sparse matrix of shape \(4, 4\), got ndarray"),
+        (csr_array(np.eye(3)), r"got csr_array of shape \(3, 3\)"),
+        (csr_array(np.eye(4)), r"object 0 has none"),
+        (csr_array(np.ones((4, 4)) * -1), r"must hold distances"),
+    ],
+)
+def test_graphs_that_are_none_are_refused_by_name(graph, message):
+    with pytest.raises(ValueError, match=rf"neighbor_graph .*{message}"):
+        EkNNclus().fit(np.arange(8.0).reshape(4, 2), neighbor_graph=graph)

@@ -167,3 +167,14 @@ def test_many_rows_are_trained_on_in_blocks(frame, monkeypatch):
 def test_the_preparation_goes_before_any_estimator(frame):
     model = make_pipeline(TablePreparation(), ECM(3, random_state=0)).fit(frame)
     assert model.predict(frame).shape == (60,)
+
+
+def test_the_command_line_predicts_with_a_model_of_a_frame(frame, tmp_path):
+    model, table = tmp_path / "model.credalis", tmp_path / "new.csv"
+    frame.to_csv(table, index=False)
+    fitted = clone(ESTIMATORS[1]).fit(pd.read_csv(table))
+    fitted.save(model)
+    output = tmp_path / "memberships.parquet"
+    assert main(["predict", str(model), str(table), "-o", str(output)]) == 0
+    masses = pl.read_parquet(output).select(pl.col("^m .*$")).to_numpy()
+    np.testing.assert_array_equal(masses, fitted.transform(pd.read_csv(table)))

@@ -21,6 +21,7 @@ from sklearn.svm import OneClassSVM
 import credalis
 from credalis import NNEVCLUS, FocalSets
 from credalis.cluster.nnevclus._network import TrainedWeights
+from credalis.cluster.nnevclus._settings import Settings
 from credalis.constraints import random_pairs
 from credalis.datasets import make_circles_in_ring, make_four_class
 from credalis.network import BlockTrainer
@@ -555,6 +556,38 @@ def test_stress_does_not_depend_on_the_order_of_many_rows():
     assert model.score(X[order]) == pytest.approx(model.score(X), rel=0.05)
 
 
+def test_hidden_units_do_not_grow_with_sets_of_many_clusters():
+    settings = Settings.of(NNEVCLUS(3), 100)
+    for focal_sets, n_units in (
+        (FocalSets.full(6), 96),
+        (FocalSets.full(10), 96),
+        (FocalSets.full(12), 120),
+        (FocalSets.pairs(15), 183),
+        (FocalSets.singletons(200), 303),
+    ):
+        assert settings.hidden_sizes(focal_sets) == (n_units,)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "n_seeded", "n_random"),
+    [
+        ({}, 3, 8),
+        ({"n_clusters": 21}, 1, 8),
+        ({"n_clusters": 7, "focal_sets": "full"}, 3, 8),
+        ({"n_clusters": 8, "focal_sets": "full"}, 1, 8),
+        ({"solver": "adaptive"}, 3, 5),
+        ({"n_init": 4}, 4, 4),
+    ],
+)
+def test_number_of_starts(parameters, n_seeded, n_random):
+    settings = Settings.of(NNEVCLUS(**parameters), 100)
+    assert settings.n_starts(True) == n_seeded
+    assert settings.n_starts(False) == n_random
+    is_halved = n_random == 8
+    assert bool(settings.halvings(False)) == is_halved
+    assert settings.halvings(True) == ()
+
+
 def test_peaks_lead_to_the_same_clusters_as_random_starts():
     X, y = make_four_class(random_state=0)
     random = NNEVCLUS(4, random_state=0).fit(X)
@@ -673,3 +706,30 @@ def test_negative_dissimilarities_are_not_predicted(blobs):
 def test_one_hidden_layer_may_be_a_number(blobs):
     X, _ = blobs
     assert quick(hidden_layer_sizes=7).fit(X).weights_[0].shape == (7, 3)
+
+
+def test_known_novelty_scores_are_those_of_a_detector(tmp_path):
+    X = make_blobs(60, centers=2, random_state=0)[0]
+    detector = OneClassSVM(nu=0.2, gamma=0.2)
+    settings = {"max_iter": 40, "n_init": 1, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = NNEVCLUS(2, novelty_detector=detector, **settings).fit(X)
+        scores = fitted.novelty_.detector.decision_function(fitted.standardization_(X))
+        given = NNEVCLUS(2, novelty_detector=scores, **settings).fit(X)
+    np.testing.assert_allclose(
+        given.partition_.masses, fitted.partition_.masses, atol=1e-6
+    )
+    # What is next to an object has its score.
+    near = given.predict_partition(X + 1e-9)
+    assert near.allclose(given.partition_, atol=1e-6)
+    given.save(tmp_path / "model")
+    loaded = credalis.load(tmp_path / "model")
+    assert loaded.predict_partition(X) == given.predict_partition(X)
+
+
+@pytest.mark.parametrize("scores", [[1.0, 2.0], [[1.0]], ["a"], [np.nan] * 20])
+def test_novelty_scores_that_are_none_are_refused_by_name(scores):
+    X = make_blobs(20, centers=2, random_state=0)[0]
+    with pytest.raises(ValueError, match="novelty_detector"):
+        NNEVCLUS(2, novelty_detector=scores).fit(X)

@@ -111,6 +111,9 @@ def test_reference_descent(reference, iris):
 def test_reference_optimum(reference, iris):
     X, must_link, cannot_link = iris
     expected = reference("pcca_iris.json")["pcca_seed1"]
+    plain = PCCA(2, random_state=0)
+    plain.fit(X, must_link=must_link, cannot_link=cannot_link)
+    assert 50 * plain.loss_ <= expected["loss"][0] * (1 + 1e-8)
     pcca = PCCA(2, tol=1e-10, random_state=0)
     pcca.fit(X, must_link=must_link, cannot_link=cannot_link)
     assert 50 * pcca.loss_ == pytest.approx(expected["loss"][0], rel=1e-8)
@@ -244,3 +247,10 @@ def test_large_data_with_few_pairs():
         learner.fit(X, must_link=must_link, cannot_link=cannot_link)
         assert learner.transform(X[:10]).shape == (10, 2)
     assert len(learner.support_) <= 400
+
+
+def test_the_default_starts_find_the_lowest_loss(problem):
+    X, pairs = problem
+    default = PCCA(1, random_state=0).fit(X, **pairs)
+    many = PCCA(1, n_init=100, tol=1e-12, random_state=1).fit(X, **pairs)
+    assert default.loss_ <= many.loss_ * (1 + 1e-6)

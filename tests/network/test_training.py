@@ -114,6 +114,23 @@ def test_gradient_of_the_full_cost(link, informed, assert_gradient):
     )
 
 
+@every_link
+@informed_or_not
+@pytest.mark.parametrize("n_partners", [None, 3])
+def test_a_stack_of_networks_costs_what_each_does(link, informed, n_partners):
+    pairs = None
+    if n_partners is not None:
+        pairs = sample_pairs(N_SAMPLES, n_partners, np.random.RandomState(0))
+    network = network_with(link)
+    cost = full_objective(network, training_data(informed, pairs))
+    stack = np.array([parameters_of(network, seed) for seed in range(3)])
+    values, gradients = cost(stack)
+    for k, parameters in enumerate(stack):
+        value, gradient = cost(parameters)
+        assert values[k] == pytest.approx(value, rel=1e-13)
+        np.testing.assert_allclose(gradients[k], gradient, rtol=1e-11, atol=1e-15)
+
+
 def test_constraints_alone_leave_the_stress_its_weight():
     known = side_information(informed=True)
     nobody = np.empty(0, dtype=np.intp)

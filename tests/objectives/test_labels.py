@@ -90,3 +90,17 @@ def test_gradient_keeps_the_type_of_the_masses(dtype, rng):
     term = LabelFit(np.array([1, 3]), np.array([0, 1]), FocalSets.full(2))
     masses = rng.dirichlet(np.ones(4), size=5).T.astype(dtype)
     assert term.value_and_gradient(masses)[1].dtype == dtype
+
+
+@given(labelled())
+@quick
+def test_a_stack_has_the_values_and_gradients_of_each(problem):
+    term, focal_sets, rng = problem
+    # With many more objects, few of them are labelled.
+    for n_samples in (5, 50):
+        stack = rng.normal(size=(3, len(focal_sets), n_samples))
+        values, gradients = term.values_and_gradients(stack)
+        for k, masses in enumerate(stack):
+            value, gradient = term.value_and_gradient(masses)
+            assert values[k] == pytest.approx(value, rel=1e-12)
+            np.testing.assert_allclose(gradients[k], gradient, rtol=0, atol=1e-12)

@@ -14,7 +14,7 @@ from credalis.objectives import (
     block_stress,
     cross_stress,
 )
-from credalis.objectives._stress import conflicting
+from credalis.objectives._stress import conflicting, low_rank_factor
 from helpers import focal_set_lists
 
 quick = settings(max_examples=40)
@@ -235,3 +235,105 @@ def test_conflicts_of_many_sets_that_hardly_meet(focal_sets, rng):
     found = np.empty_like(masses)
     conflicting(disjoint, masses, found)
     np.testing.assert_allclose(found, disjoint @ masses, rtol=0, atol=1e-14)
+
+
+@given(problems(max_samples=20))
+@quick
+def test_one_product_is_as_exact_as_all_residuals(problem):
+    focal_sets, _, similarities, rng = problem
+    n_samples = len(similarities)
+    masses = rng.dirichlet(np.ones(len(focal_sets)), size=n_samples).T
+    block = BlockStress(StoredSimilarities(similarities), focal_sets)
+    expected, slopes = block.value_and_gradient(masses)
+    value, gradient = DenseStress(similarities, focal_sets).value_and_gradient(masses)
+    # Sums of numbers up to 1 are subtracted.
+    assert value == pytest.approx(expected, rel=1e-14, abs=1e-15)
+    np.testing.assert_allclose(gradient, slopes, rtol=0, atol=1e-14)
+    assert block.value(masses) == expected
+
+
+@pytest.mark.parametrize("n_samples", [20, 140])
+@pytest.mark.parametrize(
+    "focal_sets", [FocalSets.full(6), FocalSets.full(7, empty=False)], ids=len
+)
+def test_many_sets_give_the_same_in_less_time(focal_sets, n_samples, rng):
+    """With few objects by residuals, with all subsets by the Möbius transform."""
+    similarities = symmetric(rng, n_samples)
+    stack = rng.dirichlet(np.ones(len(focal_sets)), (2, n_samples)).swapaxes(1, 2)
+    stress = DenseStress(similarities, focal_sets)
+    values, gradients = stress.values_and_gradients(stack)
+    block = BlockStress(StoredSimilarities(similarities), focal_sets)
+    for k, masses in enumerate(stack):
+        expected, slopes = block.value_and_gradient(np.ascontiguousarray(masses))
+        assert values[k] == pytest.approx(expected, rel=1e-13)
+        np.testing.assert_allclose(gradients[k], slopes, rtol=0, atol=1e-14)
+
+
+def test_a_perfect_fit_has_no_negative_stress():
+    focal_sets = FocalSets.singletons(3)
+    labels = np.arange(30) % 3
+    masses = np.zeros((len(focal_sets), 30))
+    masses[[focal_sets.index((k,)) for k in labels], np.arange(30)] = 1
+    # Not quite certain, so that sums are rounded.
+    masses = 0.1 * masses.mean(axis=1, keepdims=True) + 0.9 * masses
+    conflicts = masses.T @ focal_sets.disjoint @ masses
+    stress = DenseStress(1.0 - conflicts, focal_sets)
+    assert 0 <= stress.value(masses) < 1e-15
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_stack_has_the_values_and_gradients_of_each(is_weighted, rng):
+    focal_sets = FocalSets.pairs(3)
+    weights = symmetric(rng, 7) if is_weighted else None
+    stress = DenseStress(symmetric(rng, 7), focal_sets, weights)
+    stack = rng.normal(size=(4, len(focal_sets), 7))
+    values, gradients = stress.values_and_gradients(stack)
+    for k, masses in enumerate(stack):
+        value, gradient = stress.value_and_gradient(masses)
+        assert values[k] == pytest.approx(value, rel=1e-12)
+        np.testing.assert_allclose(gradients[k], gradient, rtol=1e-11, atol=1e-13)
+
+
+@pytest.fixture
+def near_similarities(rng):
+    """Similarities of 250 points on a line, which have a factor of low rank."""
+    points = rng.normal(size=250)
+    return 1 - transform(np.abs(points[:, None] - points), 1.0)
+
+
+def test_a_factor_of_low_rank_is_as_accurate_as_it_says(near_similarities):
+    for accuracy in (1e-4, 1e-9):
+        factor = low_rank_factor(near_similarities, accuracy)
+        assert factor.shape[1] < 75
+        errors = np.abs(factor @ factor.T - near_similarities)
+        assert errors.max() <= accuracy
+
+
+def test_stress_by_a_factor_is_within_its_bound(near_similarities, rng):
+    focal_sets, accuracy = FocalSets.pairs(3), 1e-6
+    stack = rng.dirichlet(np.ones(len(focal_sets)), (2, 250)).swapaxes(1, 2)
+    exact = DenseStress(near_similarities, focal_sets)
+    near = DenseStress(near_similarities, focal_sets, accuracy=accuracy)
+    values, slopes = exact.values_and_gradients(stack)
+    by_factor, their_slopes = near.values_and_gradients(stack)
+    residuals = stack.swapaxes(1, 2) @ focal_sets.disjoint @ stack
+    residuals += near_similarities - 1
+    gaps = np.abs(by_factor - values)
+    assert (gaps > 0).all()
+    assert (gaps <= 2 * accuracy * np.abs(residuals).mean(axis=(1, 2))).all()
+    np.testing.assert_allclose(their_slopes, slopes, rtol=0, atol=accuracy / 250)
+
+
+def test_no_factor_where_products_would_not_take_less_time(near_similarities, rng):
+    assert low_rank_factor(near_similarities[:50, :50], 1e-6) is None
+    points = rng.normal(size=(250, 10))
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    assert low_rank_factor(1 - transform(distances, 2.0), 1e-6) is None
+
+
+def test_similarities_that_are_none_of_points_have_no_factor():
+    # A is like B and B like C, but A is not like C.
+    groups = np.arange(300) % 3
+    similarities = 1.0 * (np.abs(groups[:, None] - groups) < 2)
+    assert np.linalg.eigvalsh(similarities)[0] < -1
+    assert low_rank_factor(similarities, 1e-6) is None

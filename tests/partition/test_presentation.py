@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from credalis import CredalPartition, FocalSets
+from credalis.partition._presentation import _shares
 
 
 @pytest.fixture
@@ -243,3 +244,22 @@ class TestSetNames:
         columns = rng.permutation(len(focal_sets))
         partition = CredalPartition(np.eye(len(focal_sets))[columns], focal_sets)
         assert partition.set_names() == [focal_sets.names[j] for j in columns]
+
+
+@pytest.mark.parametrize(
+    ("counts", "total", "shares"),
+    [
+        ((1, 1, 1), 3, ["1 (33.4%)", "1 (33.3%)", "1 (33.3%)"]),
+        ((61, 93, 1), 155, ["61 (39.4%)", "93 (60.0%)", "1 (0.6%)"]),
+        ((0, 7, 0), 7, ["0 (0.0%)", "7 (100.0%)", "0 (0.0%)"]),
+        # Rows without an answer are in the total alone.
+        ((1, 1, 0), 3, ["1 (33.3%)", "1 (33.3%)", "0 (0.0%)"]),
+        ((0, 0, 0), 0, ["0", "0", "0"]),
+    ],
+)
+def test_shares_add_up(counts, total, shares):
+    found = _shares(counts, total)
+    assert found == shares
+    if sum(counts) == total > 0:
+        tenths = [round(10 * float(each.split("(")[1][:-2])) for each in found]
+        assert sum(tenths) == 1000

@@ -201,3 +201,9 @@ def test_bad_parameters_are_named(frame, settings, message):
 @parametrize_with_checks([TablePreparation()])
 def test_it_is_a_transformer_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_whole_numbers_as_categories_are_no_dates():
+    frame = pd.DataFrame({"x": np.arange(8.0) ** 2, "kind": pd.Categorical([1, 2] * 4)})
+    preparation = TablePreparation().fit(frame)
+    assert preparation.decisions_ == ["categories count, equal or not: 'kind' 2"]

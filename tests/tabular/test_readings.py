@@ -131,5 +131,11 @@ def test_another_type_than_in_the_fit_is_named():
 def test_readings_in_words():
     assert in_words("point", "5 %") == "numbers with decimal points, in per cent"
     assert in_words("comma", "5,0 €") == "numbers with decimal commas, in €"
+    assert in_words("point", "1,000,000") == (
+        "numbers with decimal points and commas between thousands"
+    )
+    assert in_words("comma", "€ 1 000") == (
+        "numbers with decimal commas and blanks between thousands, in €"
+    )
     assert in_words("dmy days") == "days since 1970-01-01, read as d/m/y"
     assert in_words("time") == "hours of the day"

@@ -309,7 +309,8 @@ def compare(
     methods : iterable of str or estimator, or dict of str to estimator, default=None
         Names, as in "ECM" or, from the belief peaks, "NNEVCLUS-bp" (a wrong one is
         answered with a list of all), or estimators, which are cloned. None takes all
-        that have a name, slow ones and ones whose memory grows with n² included.
+        that have a name, slow ones and ones whose memory grows with n² included, but
+        not those that on one table are the same as others.
     y : array-like of shape (n_samples,), default=None
         True classes. They are compared with the results; no method sees them.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -371,7 +372,9 @@ def _named(methods: Any) -> dict[str, Any]:
     known = named_estimators(for_data_alone=True)
     if methods is None:
         return {
-            name: each for name, each in known.items() if not each._is_for_categories
+            name: each
+            for name, each in known.items()
+            if not each._is_for_categories and not each._is_for_more_tables
         }
     if isinstance(methods, Mapping):
         named = {str(name): estimator for name, estimator in methods.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credalis._checks import shown
+from credalis._checks import naming, shown
 from credalis.tabular._readings import as_strings
 
 if TYPE_CHECKING:
@@ -107,7 +107,8 @@ def raw_columns(
         return list(X.columns), [_from_polars(each) for each in X.get_columns()]
     if hasattr(X, "column_names"):
         return list(X.column_names), [_from_arrow(each) for each in X.columns]
-    array = np.asarray(X)
+    with naming("X"):
+        array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(
             "X must be a frame, a dict of columns or an array of two axes, got "

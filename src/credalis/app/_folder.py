@@ -54,9 +54,6 @@ _MEMBER = re.compile(r"runs/\d{1,4}/[^/]+")
 
 def state_folder() -> Path:
     """Where programs of this user keep what is theirs."""
-    given = os.environ.get("CREDALIS_APP_FOLDER")
-    if given:
-        return Path(given)
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from credalis._drawing.palette import cluster_colors, hex_color
+from credalis._drawing.palette import cluster_colors, hex_color, on_dark
 from credalis.cli._cluster import Clustering
 from credalis.partition._presentation import silences
 from credalis.plots import ShepardDisplay
@@ -24,7 +24,7 @@ from credalis.report._content.objects import (
 from credalis.report._content.profiles import Profiles, cards_of, profiles_of
 from credalis.report._content.subject import Subject, subject_of
 from credalis.report._content.summary import facts, how, lead
-from credalis.report._content.text import plain
+from credalis.report._content.text import listed, plain
 
 RESULT, NAMES = "result.json", "names.json"
 
@@ -69,6 +69,7 @@ def write_result(folder: Path, found: Clustering, before: Path | None) -> None:
     subject = subject_for(found)
     profiles = profiles_of(subject)
     rows = np.flatnonzero(found.table.prepared.is_kept)
+    colors = [hex_color(each) for each in cluster_colors(found.partition.n_clusters)]
     axes = _write_arrays(folder, subject, profiles, rows)
     result = {
         "lead": lead(subject),
@@ -79,9 +80,8 @@ def write_result(folder: Path, found: Clustering, before: Path | None) -> None:
         "n_objects": subject.n_samples,
         "n_clusters": found.partition.n_clusters,
         "cluster_names": subject.cluster_names,
-        "colors": [
-            hex_color(color) for color in cluster_colors(found.partition.n_clusters)
-        ],
+        "colors": colors,
+        "dark_colors": [on_dark(color) for color in colors],
         "has_sets": found.partition.n_clusters <= _MAX_BITS,
         "clear_level": found.clear_level,
         "axes": axes,
@@ -161,7 +161,7 @@ def _listed(
         "objects": [
             {
                 "object": i,
-                "why": reason(subject, i, profiles),
+                "why": _why(subject, i, profiles),
                 "doubt": round(float(subject.partition.doubt[i]), 3),
                 "masses": [
                     {"set": name, "mass": mass}
@@ -171,6 +171,14 @@ def _listed(
             for i in found.objects
         ],
     }
+
+
+def _why(subject: Subject, i: int, profiles: Profiles | None) -> str:
+    """Why an object is listed; the report speaks of clusters by their numbers."""
+    names, inside = subject.cluster_names, np.flatnonzero(subject.verdicts.sets[i])
+    if names is None or not len(inside):
+        return reason(subject, i, profiles)
+    return f"between {listed([names[k] for k in inside], limit=6)}"
 
 
 def _shepard(subject: Subject) -> dict[str, Any] | None:

@@ -61,7 +61,7 @@ _TYPES = {
 # A report has its scripts in itself. It may run them, but in no way as this page.
 _REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; "
-    "script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:"
 )
 
@@ -378,10 +378,10 @@ class Page:
 
         async def work(job: dict[str, Any]) -> None:
             job["run"] = number
+            session.runs.append(run)
+            session.changed()
             try:
                 self.folder.new_run(number, given["table"])
-                session.runs.append(run)
-                session.changed()
                 found = await self.heavy.do(
                     "fit", given, self._listener(job, hear_result)
                 )
@@ -397,6 +397,9 @@ class Page:
                 else:
                     run.update(status="failed", error=str(error))
                     self.folder.remove_run(number)
+            except OSError as error:
+                run.update(status="failed", error=f"{error.strerror or error}")
+                self.folder.remove_run(number)
             finally:
                 session.changed()
 
@@ -418,13 +421,14 @@ class Page:
             "started": time.time(),
             "event": {"stage": "starting", "share": None},
             "losses": [],
-            "error": None,
+            "is_cancelled": False,
         }
         self.job = job
 
         async def whole() -> None:
             try:
-                await work(job)
+                if not job["is_cancelled"]:
+                    await work(job)
             except WorkCancelledError:
                 pass
             except WorkFailedError as error:
@@ -469,6 +473,7 @@ class Page:
     async def _stop(self) -> None:
         """End what is running, if anything is."""
         if self.job is not None:
+            self.job["is_cancelled"] = True
             await self.heavy.cancel()
             if self._task is not None:
                 await self._task

@@ -34,7 +34,7 @@ class Worker:
         self._process: asyncio.subprocess.Process | None = None
         self._numbers = itertools.count()
         self._turn = asyncio.Lock()
-        self._is_cancelled = False
+        self._n_cancelled = 0
         self._is_closed = False
 
     @property
@@ -76,9 +76,11 @@ class Worker:
         listener : callable, default=None
             Told how far it is.
         """
+        before = self._n_cancelled
         async with self._turn:
-            self._is_cancelled = False
             process = await self.start()
+            if self._n_cancelled != before:
+                raise WorkCancelledError
             assert process.stdin is not None
             assert process.stdout is not None
             number = next(self._numbers)
@@ -102,7 +104,7 @@ class Worker:
             except (BrokenPipeError, ConnectionResetError):
                 pass
             await _kill(process)
-            if self._is_cancelled:
+            if self._n_cancelled != before:
                 raise WorkCancelledError
             raise WorkFailedError(
                 "the process that did the work has ended; perhaps there was not enough "
@@ -111,7 +113,7 @@ class Worker:
 
     async def cancel(self) -> None:
         """Kill the process at once, with whatever it has started."""
-        self._is_cancelled = True
+        self._n_cancelled += 1
         await _kill(self._process)
         if not self._is_closed:
             # Ready for the next one.

@@ -5,10 +5,9 @@
   attributes; ``_registry`` knows all estimators.
 - ``_inputs``: what methods make of X and of what is known about it: dissimilarities and
   their scale, labels and pairs, hard clusters and seeds.
-- ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC, EGMM,
-  CatECM),
-  ``relational`` (RECM, ECMdd, MECM), ``votes`` (EkNNclus), ``bootstrap`` (Bootclus):
-  the methods.
+- ``nnevclus``, ``evclus``, ``prototypes`` (ECM, CCM, BCM, CECM, BPEC, EGMM, WMVEC,
+  TECM, CatECM), ``relational`` (RECM, ECMdd, MECM, MultiviewECMdd), ``votes``
+  (EkNNclus), ``bootstrap`` (Bootclus): the methods.
 - ``consensus``: a committee of methods, and a network that learns its evidence.
 
 A room imports from ``_framework``, ``_inputs`` and lower layers; ``nnevclus`` also from
@@ -33,10 +32,13 @@ from credalis.cluster.prototypes._ccm import CCM as CCM
 from credalis.cluster.prototypes._bcm import BCM as BCM
 from credalis.cluster.relational._ecmdd import ECMdd as ECMdd
 from credalis.cluster.relational._mecm import MECM as MECM
+from credalis.cluster.relational._multiview import MultiviewECMdd as MultiviewECMdd
 from credalis.cluster.prototypes._bpec import BPEC as BPEC
 from credalis.cluster.votes._eknnclus import EkNNclus as EkNNclus
 from credalis.cluster.bootstrap._bootclus import Bootclus as Bootclus
 from credalis.cluster.prototypes._egmm import EGMM as EGMM
+from credalis.cluster.prototypes._wmvec import WMVEC as WMVEC
+from credalis.cluster.prototypes._tecm import TECM as TECM
 from credalis.cluster.prototypes._catecm import CatECM as CatECM
 from credalis.cluster.consensus._consensus import Consensus as Consensus
 from credalis.cluster.prototypes._cecm import CECM as CECM

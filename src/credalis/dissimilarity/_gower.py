@@ -72,11 +72,15 @@ class GowerPoints:
     is_turned : array of bool, shape (n, n_cyclic)
         Where it is known.
     left, right : array of shape (n, n_terms)
-        Σ_t left_it right_jt is what categories add and unknown numbers take away.
+        Σ_t left_it right_jt is what equal categories and unknown numbers take away,
+        below 0.
     weights, known : array of shape (n, n_gappy)
-        w_k p_ik and p_ik of the columns that may be unknown.
-    total : float
-        Sum of the weights of the other columns.
+        w_k p_ik and p_ik of the columns that may be unknown, categories first.
+    n_unknown_categories : int
+        How many of these columns are categories.
+    category_total, total : float
+        Sum of the weights of the categories that are always known, and of all columns
+        that are.
     """
 
     positions: Array
@@ -87,6 +91,8 @@ class GowerPoints:
     right: Array
     weights: Array
     known: Array
+    n_unknown_categories: int
+    category_total: float
     total: float
 
     @classmethod
@@ -123,6 +129,11 @@ class GowerPoints:
         has_number, has_turn, has_category = np.split(is_known, places, axis=1)
         positions = np.where(has_number, positions * of_numbers, 0.0)
         left, right = _category_terms(categories, has_category, of_categories)
+        # Categories first: what they add in all begins with their part of the total.
+        order = np.argsort(np.arange(len(weights)) < places[1], kind="stable")
+        is_last = is_gappy[order]
+        may_miss = order[is_last]
+        is_sure = ~is_gappy[places[1] :]
         gappy = np.flatnonzero(is_gappy[: places[0]])
         if len(gappy):
             unknown = (~has_number[:, gappy]).astype(np.float64)
@@ -136,8 +147,10 @@ class GowerPoints:
             has_turn,
             np.concatenate([empty, *left], axis=1),
             np.concatenate([empty, *right], axis=1),
-            is_known[:, is_gappy] * weights[is_gappy],
-            is_known[:, is_gappy].astype(np.float64),
+            is_known[:, may_miss] * weights[may_miss],
+            is_known[:, may_miss].astype(np.float64),
+            int((~is_sure).sum()),
+            float(of_categories[is_sure].sum()),
             float(weights[~is_gappy].sum()),
         )
 
@@ -155,6 +168,8 @@ class GowerPoints:
             self.right[rows],
             self.weights[rows],
             self.known[rows],
+            self.n_unknown_categories,
+            self.category_total,
             self.total,
         )
 
@@ -162,10 +177,9 @@ class GowerPoints:
 def _category_terms(
     categories: Sequence[Array], is_known: NDArray[np.bool_], weights: Array
 ) -> tuple[list[Array], list[Array]]:
-    """Factors of Σ_k w_k (p_ik p_jk - Σ_a z_ika z_jka) with indicators z."""
-    if not len(weights):
-        return [], []
-    left, right = [is_known * weights], [is_known.astype(np.float64)]
+    """Factors of -Σ_k w_k Σ_a z_ika z_jka with indicators z."""
+    left: list[Array] = []
+    right: list[Array] = []
     for indicators, weight, flags in zip(categories, weights, is_known.T, strict=True):
         inside = np.where(flags[:, None], indicators, 0.0)
         left.append(-weight * inside)
@@ -179,17 +193,23 @@ def gower_block(rows: GowerPoints, columns: GowerPoints) -> Array:
         sums = cdist(rows.positions, columns.positions, "cityblock")
     else:
         sums = np.zeros((len(rows), len(columns)))
+    sums += rows.category_total
     if rows.left.shape[1]:
         sums += rows.left @ columns.right.T
     for k in range(rows.turns.shape[1]):
         ways = _ways_round(rows.turns[:, k, None], columns.turns[:, k])
         sums += ways * rows.turn_weights[:, k, None] * columns.is_turned[:, k]
-    if not rows.weights.shape[1]:
+    n_first, n_gappy = rows.n_unknown_categories, rows.weights.shape[1]
+    if not n_gappy:
         sums /= rows.total
         return _without_rounding(sums)
-    totals = rows.weights @ columns.known.T
-    totals += rows.total
-    return _divided(sums, totals)
+    totals: Array | float = 0.0
+    if n_first:
+        totals = rows.weights[:, :n_first] @ columns.known[:, :n_first].T
+        sums += totals
+    if n_first < n_gappy:
+        totals = totals + rows.weights[:, n_first:] @ columns.known[:, n_first:].T
+    return _divided(sums, np.asarray(totals + rows.total))
 
 
 def gower_pairs(rows: GowerPoints, columns: GowerPoints) -> Array:
@@ -198,8 +218,10 @@ def gower_pairs(rows: GowerPoints, columns: GowerPoints) -> Array:
     sums += np.einsum("ij,ij->i", rows.left, columns.right)
     ways = _ways_round(rows.turns, columns.turns)
     sums += (ways * rows.turn_weights * columns.is_turned).sum(axis=1)
-    totals = rows.total + np.einsum("ij,ij->i", rows.weights, columns.known)
-    return _divided(sums, totals)
+    common = rows.weights * columns.known
+    sums += rows.category_total
+    sums += common[:, : rows.n_unknown_categories].sum(axis=1)
+    return _divided(sums, rows.total + common.sum(axis=1))
 
 
 def _ways_round(one: Array, other: Array) -> Array:
@@ -370,10 +392,7 @@ class Gower(_archive.SavedFields):
 
         A block at a time: beside the result, memory does not grow with the rows.
         """
-        values = in_blocks(self.points, X, X if Y is None else Y)
-        if Y is None or Y is X:
-            np.fill_diagonal(values, 0.0)
-        return values
+        return in_blocks(self.points, X, None if Y is X else Y)
 
     def pairs(self, X: Array, Y: Array) -> Array:
         """Dissimilarities of row k of X and row k of Y, (n,)."""
@@ -537,26 +556,49 @@ def gower_distances(
             is_gappy,
         )
 
-    found = in_blocks(points, rows, others)
+    found = in_blocks(points, rows, None if Y is None else others)
     # Rounding may carry a mean of numbers in [0, 1] just outside.
-    np.minimum(found, 1.0, out=found)
-    if Y is None:
-        np.fill_diagonal(found, 0.0)
-    return found
+    return np.minimum(found, 1.0, out=found)
 
 
 def in_blocks(
-    points: Callable[[Array], GowerPoints], rows: Array, others: Array
+    points: Callable[[Array], GowerPoints], rows: Array, others: Array | None
 ) -> Array:
-    """Dissimilarities of all pairs, (n_rows, n_others), a block at a time."""
+    """Dissimilarities of all pairs, (n_rows, n_others), a block at a time.
+
+    Without others, each pair of rows is looked at once.
+    """
+    if others is None:
+        return _among(points(rows))
     values = np.empty((len(rows), len(others)))
-    n_rows = max(1, _BLOCK_ENTRIES // max(1, len(others)))
     columns = points(others)
     for first in range(0, len(rows), _READY_ROWS):
         ready = points(rows[first : first + _READY_ROWS])
-        for start in range(0, len(ready), n_rows):
-            block = gower_block(ready[start : start + n_rows], columns)
-            values[first + start : first + start + len(block)] = block
+        part = values[first : first + _READY_ROWS]
+        for above in _tiles(len(ready)):
+            for beside in _tiles(len(columns)):
+                part[above, beside] = gower_block(ready[above], columns[beside])
+    return values
+
+
+def _tiles(n: int) -> list[slice]:
+    """Ranges as long as the sides of a block."""
+    size = max(1, int(np.sqrt(_BLOCK_ENTRIES)))
+    return [slice(start, start + size) for start in range(0, n, size)]
+
+
+def _among(points: GowerPoints) -> Array:
+    """Dissimilarities of all pairs of the same rows, (n, n)."""
+    values = np.empty((len(points), len(points)))
+    tiles = _tiles(len(points))
+    for k, rows in enumerate(tiles):
+        for columns in tiles[k:]:
+            block = gower_block(points[rows], points[columns])
+            if rows is columns:
+                block = np.triu(block, 1)
+                block += block.T
+            values[rows, columns] = block
+            values[columns, rows] = block.T
     return values
 
 

@@ -478,6 +478,10 @@ class MetricSimilarities(Similarities):
         return np.exp(_exponents(values, self.rate))
 
 
+# Of a `RoundedMatrix`, between 0 and 1.
+_STEPS = 65535
+
+
 @dataclass(frozen=True, eq=False)
 class StoredSimilarities(Similarities):
     """Similarities that are all in memory."""
@@ -506,3 +510,29 @@ class StoredSimilarities(Similarities):
     ) -> NDArray[np.float64]:
         """Look up."""
         return self.values[rows, columns]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedMatrix:
+    """Numbers in [0, 1] to nearly five digits, in a quarter of the memory.
+
+    Attributes
+    ----------
+    codes : array of uint16
+        The numbers in steps of 1 / 65535.
+    """
+
+    codes: NDArray[np.uint16]
+
+    @classmethod
+    def empty(cls, n_rows: int, n_columns: int) -> "RoundedMatrix":
+        """A matrix to be written to."""
+        return cls(np.empty((n_rows, n_columns), dtype=np.uint16))
+
+    def __getitem__(self, place: Any) -> NDArray[np.float64]:
+        """Some of the numbers, as a copy."""
+        return self.codes[place] * (1.0 / _STEPS)
+
+    def __setitem__(self, place: Any, values: Any) -> None:
+        """Write numbers, rounded."""
+        self.codes[place] = np.rint(np.multiply(values, _STEPS))

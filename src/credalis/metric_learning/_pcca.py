@@ -48,11 +48,11 @@ class PCCA(LinearLearner):
         β, sharpness of the loss.
     regularization : float, default=0.0
         λ; raise it for few pairs of objects with many attributes.
-    n_init : int, default=3
+    n_init : int, default=10
         Number of starts.
     max_iter : int, default=1000
         Largest number of iterations of one start.
-    tol : float, default=1e-5
+    tol : float, default=1e-8
         Relative decrease of E below which a start ends.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts. The choice of pairs depends on it, too, if labels give more
@@ -104,9 +104,9 @@ class PCCA(LinearLearner):
         *,
         beta: float = 1.0,
         regularization: float = 0.0,
-        n_init: int = 3,
+        n_init: int = 10,
         max_iter: int = 1000,
-        tol: float = 1e-5,
+        tol: float = 1e-8,
         random_state: int | RandomState | None = None,
     ) -> None:
         self.n_components = n_components
@@ -169,11 +169,11 @@ class KPCCA(KernelLearner):
         β, sharpness of the loss.
     regularization : float, default=1e-3
         λ. Without it the features fit any pairs, and say little about other objects.
-    n_init : int, default=3
+    n_init : int, default=10
         Number of starts.
     max_iter : int, default=1000
         Largest number of iterations of one start.
-    tol : float, default=1e-5
+    tol : float, default=1e-8
         Relative decrease of E below which a start ends.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts. The choice of pairs depends on it, too, if labels give more
@@ -226,9 +226,9 @@ class KPCCA(KernelLearner):
         coef0: float = 1.0,
         beta: float = 1.0,
         regularization: float = 1e-3,
-        n_init: int = 3,
+        n_init: int = 10,
         max_iter: int = 1000,
-        tol: float = 1e-5,
+        tol: float = 1e-8,
         random_state: int | RandomState | None = None,
     ) -> None:
         self.n_components = n_components

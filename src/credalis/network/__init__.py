@@ -1,6 +1,11 @@
 """Networks that map attributes to masses."""
 
-from credalis.network._detector import KernelScores, NoveltyScorer, fit_novelty
+from credalis.network._detector import (
+    KernelScores,
+    NearestScores,
+    NoveltyScorer,
+    fit_novelty,
+)
 from credalis.network._engine import torch_engine
 from credalis.network._growth import (
     output_weights,
@@ -35,6 +40,7 @@ __all__ = [
     "CredalNetwork",
     "DeferredInputs",
     "KernelScores",
+    "NearestScores",
     "NoveltyScorer",
     "Perceptron",
     "Projection",

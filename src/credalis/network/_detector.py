@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.svm import OneClassSVM
@@ -37,6 +38,11 @@ def _check_vectors(owner: str, entries: _archive.Entries) -> None:
         raise ValueError(f"{owner}.support_vectors must hold at least one, got none")
 
 
+def _check_points(owner: str, entries: _archive.Entries) -> None:
+    if len(entries["points"]) == 0:
+        raise ValueError(f"{owner}.points must hold at least one, got none")
+
+
 @dataclass(frozen=True, eq=False)
 class KernelScores(_archive.SavedFields):
     """Σ_l a_l exp(-γ ‖x - s_l‖²) - ρ: a Gaussian one-class SVM as plain arrays."""
@@ -56,6 +62,11 @@ class KernelScores(_archive.SavedFields):
         relations=(_check_vectors,),
     )
 
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns of the rows that have scores."""
+        return self.support_vectors.shape[1]
+
     def decision_function(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score of each row of X, in blocks."""
         scores = np.empty(len(X))
@@ -65,6 +76,33 @@ class KernelScores(_archive.SavedFields):
             squared = cdist(X[rows], self.support_vectors, "sqeuclidean")
             scores[rows] = np.exp(-self.gamma * squared) @ self.coefficients
         return scores - self.offset
+
+
+@dataclass(frozen=True, eq=False)
+class NearestScores(_archive.SavedFields):
+    """Scores that are known for some objects; others have that of the nearest one."""
+
+    points: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+    _schema: ClassVar[_archive.Rule] = _archive.Fields(
+        {
+            "points": _archive.Array("f", ("n_points", "n_inputs")),
+            "scores": _archive.Array("f", ("n_points",)),
+        },
+        relations=(_check_points,),
+    )
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of columns of the rows that have scores."""
+        return self.points.shape[1]
+
+    def decision_function(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Score of each row of X."""
+        _, nearest = cKDTree(self.points).query(X)
+        # Beyond all distances, the query finds nobody.
+        return self.scores[np.minimum(nearest, len(self.scores) - 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +119,7 @@ class NoveltyScorer(_archive.SavedFields):
     # No other detector has a file form.
     _schema: ClassVar[_archive.Rule] = _archive.Fields(
         {
-            "detector": _archive.Instance(KernelScores),
+            "detector": _archive.Instance(KernelScores, NearestScores),
             "factor": _archive.Number(above=0),
         }
     )
@@ -101,8 +139,9 @@ def fit_novelty(
 
     Parameters
     ----------
-    detector : "ocsvm" or object with ``decision_function``
-        "ocsvm" is a Gaussian one-class SVM, fitted to at most 5000 random objects. An
+    detector : "ocsvm", array of shape (n_samples,) or object with ``decision_function``
+        "ocsvm" is a Gaussian one-class SVM, fitted to at most 5000 random objects.
+        Numbers are the scores of the rows of X, and of what is next to them. An
         object that has ``fit`` is cloned and fitted to all; where its ``random_state``
         is None, the clone gets a seed.
     X : array of shape (n_samples, n_features)
@@ -123,7 +162,15 @@ def fit_novelty(
         detector = OneClassSVM(nu=_NU, gamma=_GAMMA_TIMES_FEATURES / X.shape[1])
         if len(X) > _MAX_SAMPLE:
             sample = X[rng.choice(len(X), _MAX_SAMPLE, replace=False)]
-    if hasattr(detector, "fit"):
+    if isinstance(detector, (list, tuple, np.ndarray)):
+        detector = np.array(detector, dtype=np.float64)
+        if detector.shape != (len(X),):
+            raise ValueError(
+                f"novelty_detector must hold a score for each of the {len(X)} objects, "
+                f"got shape {detector.shape}"
+            )
+        detector = NearestScores(standardize(X), detector)
+    elif hasattr(detector, "fit"):
         sample = standardize(sample)
         detector = _seeded(detector, rng).fit(sample)
     if isinstance(detector, OneClassSVM) and detector.kernel == "rbf":

@@ -27,6 +27,8 @@ class Perceptron:
     """The shape of a network, and its forward and backward passes.
 
     Parameters are one flat vector; `layers` gives the weight matrices as views of it.
+    Several networks are a stack: their parameters are the rows of a matrix, and all
+    other arrays have one more axis in front.
 
     Parameters
     ----------
@@ -60,9 +62,8 @@ class Perceptron:
         """The weight matrices, as views of the vector of parameters."""
         views, start = [], 0
         for rows, columns in self.shapes:
-            views.append(
-                parameters[start : start + rows * columns].reshape(rows, columns)
-            )
+            part = parameters[..., start : start + rows * columns]
+            views.append(part.reshape(*parameters.shape[:-1], rows, columns))
             start += rows * columns
         return views
 
@@ -93,16 +94,17 @@ class Perceptron:
         activations = [inputs]
         n_samples = inputs.shape[1]
         for weights in layers[:-1]:
-            units = np.empty((len(weights) + 1, n_samples), dtype=inputs.dtype)
-            units[0] = 1.0
-            hidden = units[1:]
+            *stacked, n_units, _ = weights.shape
+            units = np.empty((*stacked, n_units + 1, n_samples), dtype=inputs.dtype)
+            units[..., 0, :] = 1.0
+            hidden = units[..., 1:, :]
             np.matmul(weights, activations[-1], out=hidden)
             np.maximum(hidden, 0.0, out=hidden)
             activations.append(units)
         outputs = layers[-1] @ activations[-1]
-        outputs -= outputs.max(axis=0)
+        outputs -= outputs.max(axis=-2, keepdims=True)
         np.exp(outputs, out=outputs)
-        outputs /= outputs.sum(axis=0)
+        outputs /= outputs.sum(axis=-2, keepdims=True)
         activations.append(outputs)
         return activations
 
@@ -127,13 +129,13 @@ class Perceptron:
         outputs = activations[-1]
         # ∂L/∂u = m ∘ (g - Σ g m), the derivative of the softmax.
         deltas = output_gradient
-        deltas -= (deltas * outputs).sum(axis=0)
+        deltas -= (deltas * outputs).sum(axis=-2, keepdims=True)
         deltas *= outputs
         for depth in range(len(layers) - 1, 0, -1):
             units = activations[depth]
-            np.matmul(deltas, units.T, out=gradients[depth])
-            deltas = layers[depth][:, 1:].T @ deltas
-            deltas *= units[1:] > 0
+            np.matmul(deltas, units.swapaxes(-1, -2), out=gradients[depth])
+            deltas = layers[depth][..., 1:].swapaxes(-1, -2) @ deltas
+            deltas *= units[..., 1:, :] > 0
         np.matmul(deltas, activations[0].T, out=gradients[0])
 
 
@@ -256,7 +258,8 @@ class DeferredInputs:
         return DeferredInputs(self.attributes, self.standardize, chosen, self.dtype)
 
 
-MassObjective = Callable[[Array], tuple[float, Array]]
+# From masses to a value and its derivatives, or from a stack of masses to both of each.
+MassObjective = Callable[[Array], tuple[Any, Array]]
 
 # Objects scored at a time; a few arrays of this many columns fit in the cache.
 _BLOCK_ROWS = 2048
@@ -319,7 +322,7 @@ class CredalNetwork:
             return masses
         assert scores is not None
         assert self.empty_index is not None
-        weights, _ = mass_weight(scores, parameters[-2:], self.link)
+        weights, _ = mass_weight(scores, parameters[..., -2:], self.link)
         return couple(masses, weights, self.empty_index)
 
     def value_and_gradient(
@@ -329,26 +332,27 @@ class CredalNetwork:
         scores: Array | None,
         objective: MassObjective,
         gradient: Array,
-    ) -> float:
+    ) -> Any:
         """Value of the objective at the masses, plus weight decay.
 
         Parameters
         ----------
-        parameters : array of shape (n_parameters,)
-            Where.
+        parameters : array of shape (n_parameters,) or (n_stacked, n_parameters)
+            Where, or where for each of a stack of networks.
         inputs : array of shape (n_inputs + 1, n_samples)
             Inputs, the first row ones.
         scores : array of shape (n_samples,) or None
             Novelty scores.
         objective : callable
-            Takes masses (n_focal_sets, n_samples), returns the value and its
-            derivatives with respect to them, which may be overwritten.
-        gradient : array of shape (n_parameters,)
-            Receives the derivatives with respect to the parameters.
+            Takes masses (n_focal_sets, n_samples), or a stack of them, returns the
+            value or values and the derivatives with respect to the masses, which may
+            be overwritten.
+        gradient : array like the parameters
+            Receives the derivatives with respect to them.
 
         Returns
         -------
-        float
+        float, or array of shape (n_stacked,)
         """
         layers = self.perceptron.layers(parameters)
         gradients = self.perceptron.layers(gradient)
@@ -359,19 +363,22 @@ class CredalNetwork:
         else:
             assert scores is not None
             assert self.empty_index is not None
-            weights, weight_slopes = mass_weight(scores, parameters[-2:], self.link)
+            link = parameters[..., -2:]
+            weights, weight_slopes = mass_weight(scores, link, self.link)
             value, slopes = objective(couple(masses, weights, self.empty_index))
             # ∂L/∂ω = Σ_r g_r (m_r - e_∅r)
-            by_weight = np.einsum("ij,ij->j", slopes, masses) - slopes[self.empty_index]
+            by_weight = np.einsum("...ij,...ij->...j", slopes, masses)
+            by_weight -= slopes[..., self.empty_index, :]
             by_weight *= weight_slopes
-            gradient[-2] = by_weight.sum()
-            gradient[-1] = by_weight @ scores
-            slopes *= weights
+            gradient[..., -2] = by_weight.sum(axis=-1)
+            gradient[..., -1] = by_weight @ scores
+            slopes *= weights[..., None, :]
         self.perceptron.backward(layers, activations, slopes, gradients)
         if self.weight_decay:
             for weights, slope in zip(layers, gradients, strict=True):
-                scale = self.weight_decay / weights.size
-                value += 0.5 * scale * float(np.vdot(weights, weights))
+                scale = self.weight_decay / (weights.shape[-2] * weights.shape[-1])
+                squares = np.einsum("...ij,...ij->...", weights, weights)
+                value = value + 0.5 * scale * squares
                 slope += scale * weights
         return value
 

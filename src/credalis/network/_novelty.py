@@ -23,16 +23,16 @@ def mass_weight(scores: Array, coefficients: Array, link: str) -> tuple[Array, A
     ----------
     scores : array of shape (n_samples,)
         Decision values of a novelty detector, larger for ordinary objects.
-    coefficients : array of shape (2,)
+    coefficients : array of shape (2,) or (n_stacked, 2)
         β0 and β1.
     link : {"reference", "paper"}
         Which convention.
 
     Returns
     -------
-    weights, slopes : array of shape (n_samples,)
+    weights, slopes : array of shape (n_samples,) or (n_stacked, n_samples)
     """
-    signals = coefficients[0] + coefficients[1] * scores
+    signals = coefficients[..., 0, None] + coefficients[..., 1, None] * scores
     eta = np.logaddexp(0.0, signals).astype(scores.dtype)
     # The logistic function as exp(-softplus(-s)): no overflow on either side.
     logistic = np.exp(signals - eta)
@@ -44,7 +44,7 @@ def mass_weight(scores: Array, coefficients: Array, link: str) -> tuple[Array, A
 
 
 def couple(masses: Array, weights: Array, empty_index: int) -> Array:
-    """m* = ω m + (1 - ω) e_∅, for masses of shape (n_focal_sets, n_samples)."""
-    coupled = masses * weights
-    coupled[empty_index] += 1 - weights
+    """m* = ω m + (1 - ω) e_∅, for masses of shape (..., n_focal_sets, n_samples)."""
+    coupled = masses * weights[..., None, :]
+    coupled[..., empty_index, :] += 1 - weights
     return coupled

@@ -18,6 +18,7 @@ from credalis.objectives import (
     LabelFit,
     Objective,
     PairConstraints,
+    PartStress,
     SampledStress,
     WeightedStress,
     block_stress,
@@ -154,6 +155,8 @@ Array = NDArray[np.floating]
 # one, as long as it fits in memory comfortably. Measured.
 _DENSE_SHARE = 0.03
 _MAX_DENSE = 4000
+# Of δ*, where all pairs count: far below what changes of the loss end a training.
+_ACCURACY = 1e-7
 _MAX_BLOCKS = 10
 
 
@@ -178,6 +181,8 @@ class TrainingData:
     known : TrainingData or None
         Objects that side information is about, and that information, if they are not
         among these objects; blocks are then trained with both.
+    n_parts : int
+        All pairs inside so many parts of the objects count, if not all of all objects.
     weights : array of shape (n_samples,) or None
         Weights of the objects, if all pairs count at once; None: all are 1.
     """
@@ -189,6 +194,7 @@ class TrainingData:
     information: SideInformation
     pairs: tuple[Indices, Indices] | None = None
     known: "TrainingData | None" = None
+    n_parts: int = 1
     weights: NDArray[np.float64] | None = None
 
     @property
@@ -226,10 +232,28 @@ def stress_objective(data: TrainingData) -> Objective:
     n_samples = data.n_samples
     if data.weights is not None:
         return WeightedStress(data.similarities.matrix(), data.focal_sets, data.weights)
+    if data.n_parts > 1:
+        edges = np.linspace(0, n_samples, data.n_parts + 1).astype(int)
+        parts = [slice(start, stop) for start, stop in pairwise(edges)]
+        return PartStress(
+            [
+                (
+                    part,
+                    DenseStress(
+                        data.similarities.between(part).matrix(),
+                        data.focal_sets,
+                        accuracy=_ACCURACY,
+                    ),
+                )
+                for part in parts
+            ]
+        )
     if data.pairs is None:
         if n_samples > _MAX_DENSE:
             return BlockStress(data.similarities, data.focal_sets)
-        return DenseStress(data.similarities.matrix(), data.focal_sets)
+        return DenseStress(
+            data.similarities.matrix(), data.focal_sets, accuracy=_ACCURACY
+        )
     rows, columns = data.pairs
     if n_samples > _MAX_DENSE or len(rows) < _DENSE_SHARE * n_samples**2:
         values = data.similarities.pairs(rows, columns)
@@ -266,8 +290,11 @@ def mean_stress(
 
 def full_objective(
     network: CredalNetwork, data: TrainingData
-) -> Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]]:
-    """Cost and gradient as a function of the parameters, over all objects."""
+) -> Callable[[NDArray[np.float64]], tuple[Any, NDArray[np.float64]]]:
+    """Cost and gradient as a function of the parameters, over all objects.
+
+    Parameters of several networks, as the rows of a matrix, give a cost for each.
+    """
     information, inputs = data.information, data.inputs
     assert not isinstance(inputs, DeferredInputs)
     objective = stress_objective(data)
@@ -279,11 +306,14 @@ def full_objective(
 
     def value_and_gradient(parameters):
         gradient = np.empty_like(parameters)
+        is_stack = parameters.ndim > 1
         value = network.value_and_gradient(
             parameters,
             inputs,
             data.scores,
-            objective.value_and_gradient,
+            objective.values_and_gradients
+            if is_stack
+            else objective.value_and_gradient,
             gradient,
         )
         return value, gradient

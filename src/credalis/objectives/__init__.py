@@ -42,6 +42,7 @@ from credalis.objectives._row_stress import (
 from credalis.objectives._stress import (
     BlockStress,
     DenseStress,
+    PartStress,
     SampledStress,
     block_stress,
     cross_stress,
@@ -67,6 +68,7 @@ __all__ = [
     "MetricSpace",
     "Objective",
     "PairConstraints",
+    "PartStress",
     "PartnerStress",
     "PrototypeModel",
     "PrototypeMoments",

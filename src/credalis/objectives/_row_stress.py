@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from credalis.belief import FocalSets, mass_apart
-from credalis.dissimilarity import Similarities
+from credalis.dissimilarity import RoundedMatrix, Similarities
 from credalis.objectives._terms import PairConstraints
 from credalis.optimize import FactoredQuadratics, Quadratics, RowQuadratics
 
@@ -121,7 +121,7 @@ class CommonStress(RowStress):
         Number of landmarks.
     focal_sets : FocalSets
         What the columns of the masses stand for.
-    stored : array of shape (n_samples, n_landmarks), default=None
+    stored : array or RoundedMatrix of shape (n_samples, n_landmarks), default=None
         The similarities to the landmarks, ones for the landmarks with themselves; None
         if they are to be computed whenever they are needed.
     weights : array of shape (n_samples,), default=None
@@ -131,7 +131,7 @@ class CommonStress(RowStress):
     similarities: Similarities
     n_landmarks: int
     focal_sets: FocalSets
-    stored: Array | None = None
+    stored: Array | RoundedMatrix | None = None
     weights: Array | None = None
 
     @property
@@ -311,7 +311,8 @@ class CommonStress(RowStress):
 
     def _target_sums(self, masses: Array, rows: slice, columns: slice) -> Array:
         """Σ_j δ*_ij m_j over the columns j ≠ i, (n_rows, n_focal_sets)."""
-        width = columns.stop if self.stored is not None else _MAX_COLUMNS
+        is_array = isinstance(self.stored, np.ndarray)
+        width = columns.stop if is_array else _MAX_COLUMNS
         n_rows = rows.stop - rows.start
         totals = masses[..., columns, :].sum(axis=-2, keepdims=True)
         sums = np.repeat(totals, n_rows, axis=-2)

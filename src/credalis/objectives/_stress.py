@@ -4,11 +4,14 @@ Everything is written in terms of similarities 1 - δ*, which are exponentials a
 no subtraction: the residual κ - δ* is κ + similarity - 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg.blas import dgemm, sgemm
+from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
 
 from credalis.belief import FocalSets
@@ -22,8 +25,16 @@ _TILE = 128
 
 # From so many focal sets on, each of which meets no more than so many others on
 # average, a sparse product takes less time.
-_MANY_SETS = 250
+_MANY_SPARSE_SETS = 250
 _FEW_MEETINGS = 20
+
+# From so many focal sets on, it pays to look at what they are.
+_MANY_SETS = 64
+
+# A factor of the similarities pays for so many objects, if its rank is at most this
+# share of them.
+_LEAST_FACTORED = 200
+_MOST_RANK = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,17 +49,235 @@ class DenseStress(Objective):
         What the rows of the masses stand for.
     weights : array of shape (n_samples, n_samples), default=None
         Symmetric w_ij; None stands for the mean over all pairs.
+    accuracy : float, default=0.0
+        By how much any δ*_ij may be off where that makes products cheaper, see
+        `low_rank_factor`. Only without weights.
     """
 
     similarities: NDArray[np.float64]
     focal_sets: FocalSets
     weights: NDArray[np.float64] | None = None
+    accuracy: float = 0.0
 
     def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
         """L and ∂L/∂M = 4 C M (w ∘ residuals)."""
+        if self.weights is None:
+            values, gradient = self.values_and_gradients(masses)
+            return float(values), gradient
         disjoint = self.focal_sets.disjoint.astype(masses.dtype)
         stored = StoredSimilarities(self.similarities)
         return block_stress(masses, stored, disjoint, self.weights)
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack; without weights all of it takes one product."""
+        if self.weights is not None:
+            return super().values_and_gradients(masses)
+        against = _mass_apart(masses, self.focal_sets)
+        if self._has_many_sets:
+            return residual_stress(masses, against, self._targets.values)
+        return full_stress(masses, against, self._targets)
+
+    @cached_property
+    def _has_many_sets(self) -> bool:
+        """Whether products of sets with sets take longer than those of all pairs."""
+        n_sets = len(self.focal_sets)
+        return n_sets >= _MANY_SETS and len(self.similarities) < 2 * n_sets
+
+    @cached_property
+    def _targets(self) -> "Targets":
+        accuracy = 0.0 if self._has_many_sets else self.accuracy
+        return Targets.of(self.similarities, accuracy)
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The matrix Δ of all δ*, 0 on the diagonal, for products with it.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_samples) or (n_samples, rank)
+        Δ, or U with Δ = 1 - U Uᵀ.
+    is_factor : bool
+        Which of both.
+    squared : float
+        Σ Δ ∘ Δ.
+    """
+
+    values: NDArray[np.float64]
+    is_factor: bool
+    squared: float
+
+    @classmethod
+    def of(cls, similarities: NDArray[np.float64], accuracy: float = 0.0) -> "Targets":
+        """From 1 - Δ, of which the diagonal is not read."""
+        targets = 1.0 - similarities
+        np.fill_diagonal(targets, 0.0)
+        squared = float(np.vdot(targets, targets))
+        if accuracy > 0:
+            factor = low_rank_factor(1.0 - targets, accuracy)
+            if factor is not None:
+                return cls(factor, True, squared)
+        return cls(targets, False, squared)
+
+    def times(self, rows: Array) -> Array:
+        """The product of a matrix with Δ."""
+        if not self.is_factor:
+            return rows @ self.values
+        product = (rows @ self.values) @ self.values.T
+        return np.subtract(rows.sum(axis=1, keepdims=True), product, out=product)
+
+
+def low_rank_factor(
+    similarities: NDArray[np.float64], accuracy: float
+) -> NDArray[np.float64] | None:
+    """U with few columns such that no entry of S - U Uᵀ is larger than an accuracy.
+
+    Similarities exp(-γ d²) of points in few dimensions have such a factor: the
+    incomplete Cholesky factor with pivots (N. J. Higham, 2002, Accuracy and Stability
+    of Numerical Algorithms, chapter 10.3).
+
+    Parameters
+    ----------
+    similarities : array of shape (n_samples, n_samples)
+        S, symmetric, 1 on the diagonal.
+    accuracy : float
+        The largest error.
+
+    Returns
+    -------
+    array of shape (n_samples, rank), or None
+        None if there are few objects, or no factor by which products take less time.
+    """
+    n_samples = len(similarities)
+    if n_samples < _LEAST_FACTORED:
+        return None
+    lower, pivots, rank, _ = dpstrf(similarities, tol=accuracy, lower=1)
+    if rank > _MOST_RANK * n_samples:
+        return None
+    factor = np.empty((n_samples, rank))
+    factor[pivots - 1] = np.tril(lower[:, :rank])
+    # Other similarities need not be positive semidefinite.
+    errors = factor @ factor.T
+    errors -= similarities
+    is_accurate = max(errors.max(), -errors.min()) <= accuracy
+    return factor if is_accurate else None
+
+
+def _mass_apart(masses: Array, focal_sets: FocalSets) -> Array:
+    """A = C M: for each focal set, the mass on sets that do not meet it.
+
+    If all subsets carry mass, these are the sums over the subsets of its complement,
+    which the fast Möbius transform finds in c 2^(c-1) additions per object.
+    """
+    if len(focal_sets) < _MANY_SETS or not focal_sets.is_full:
+        return np.matmul(focal_sets.disjoint.astype(masses.dtype), masses)
+    sums = masses.copy()
+    n_samples = masses.shape[-1]
+    for cluster in range(focal_sets.n_clusters):
+        # Without this cluster, and with it.
+        halves = sums.reshape(*masses.shape[:-2], -1, 2, 2**cluster, n_samples)
+        halves[..., 1, :, :] += halves[..., 0, :, :]
+    # In binary order, the complements come in the opposite order.
+    return np.ascontiguousarray(sums[..., ::-1, :])
+
+
+def residual_stress(
+    masses: Array, against: Array, targets: Array
+) -> tuple[Array, Array]:
+    """`full_stress` by a matrix of residuals, R = Mᵀ A - Δ, 0 on the diagonal.
+
+    n (n - 1) L = Σ R ∘ R, and n (n - 1) ∂L/∂M = 4 A R. Less work for many focal sets.
+
+    Parameters
+    ----------
+    masses, against : arrays of shape (..., n_focal_sets, n_samples)
+        M and A = C M, or a stack of several.
+    targets : array of shape (n_samples, n_samples)
+        Δ: δ*, symmetric, 0 on the diagonal.
+
+    Returns
+    -------
+    values : array of shape (...)
+    gradients : array of shape (..., n_focal_sets, n_samples)
+    """
+    n_samples = masses.shape[-1]
+    residuals = np.swapaxes(masses, -1, -2) @ against
+    residuals -= targets
+    diagonal = np.arange(n_samples)
+    residuals[..., diagonal, diagonal] = 0.0
+    weight = 1.0 / (n_samples * (n_samples - 1))
+    gradients = against @ residuals
+    gradients *= 4.0 * weight
+    return weight * np.einsum("...ij,...ij->...", residuals, residuals), gradients
+
+
+def full_stress(masses: Array, against: Array, targets: Targets) -> tuple[Array, Array]:
+    """Mean of (κ_ij - δ*_ij)² over all i ≠ j, without a matrix of residuals.
+
+    With A = C M, k = diagonal of Mᵀ A, H = A Mᵀ and B = A Δ, all C and Δ symmetric,
+
+        n (n - 1) L = Σ H ∘ Hᵀ - 2 Σ M ∘ B + Σ Δ ∘ Δ - Σ k²
+        n (n - 1) ∂L/∂M = 4 (H A - B - A ∘ k)
+
+    so that only B is a product with n² numbers. L is a small difference of sums of
+    about 1: it is exact to some 1e-16, not to its own last digit. If Δ is given by a
+    factor that is off by ε, L is off by no more than 2 ε times the mean of |κ - δ*|.
+
+    Parameters
+    ----------
+    masses, against : arrays of shape (..., n_focal_sets, n_samples)
+        M and A = C M, or a stack of several; A is overwritten.
+    targets : Targets
+        Δ: δ*, symmetric, 0 on the diagonal.
+
+    Returns
+    -------
+    values : array of shape (...)
+    gradients : array of shape (..., n_focal_sets, n_samples)
+    """
+    n_samples = masses.shape[-1]
+    met = targets.times(against.reshape(-1, n_samples)).reshape(masses.shape)
+    gradients = (against @ np.swapaxes(masses, -1, -2)) @ against
+    own = np.einsum("...ij,...ij->...j", against, masses)
+    gradients -= met
+    against *= own[..., None, :]
+    gradients -= against
+    # Σ M ∘ (H A - B - A ∘ k) is the value but for one Σ M ∘ B and Σ Δ ∘ Δ.
+    met -= gradients
+    totals = targets.squared - np.einsum("...ij,...ij->...", masses, met)
+    weight = 1.0 / (n_samples * (n_samples - 1))
+    gradients *= 4.0 * weight
+    return np.maximum(totals, 0.0) * weight, gradients
+
+
+@dataclass(frozen=True, eq=False)
+class PartStress(Objective):
+    """The mean over parts of the objects of the stress of all pairs inside a part.
+
+    Parameters
+    ----------
+    parts : sequence of (slice, DenseStress)
+        Objects of each part, and their stress.
+    """
+
+    parts: Sequence[tuple[slice, DenseStress]]
+
+    def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
+        """L and ∂L/∂M, the columns of each part in turn."""
+        values, gradient = self.values_and_gradients(masses)
+        return float(values), gradient
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack."""
+        totals = np.zeros(masses.shape[:-2])
+        gradients = np.zeros_like(masses)
+        for objects, stress in self.parts:
+            own = np.ascontiguousarray(masses[..., objects])
+            values, slopes = stress.values_and_gradients(own)
+            totals += values
+            gradients[..., objects] = slopes
+        gradients /= len(self.parts)
+        return totals / len(self.parts), gradients
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +338,13 @@ class BlockStress(Objective):
         disjoint = self.focal_sets.disjoint.astype(masses.dtype)
         return block_stress(masses, self.similarities, disjoint)
 
+    def value(self, masses: Array) -> float:
+        """L alone, for half of the products."""
+        disjoint = self.focal_sets.disjoint.astype(masses.dtype)
+        return block_stress(masses, self.similarities, disjoint, wants_gradient=False)[
+            0
+        ]
+
 
 def block_stress(
     masses: Array,
@@ -116,6 +352,8 @@ def block_stress(
     disjoint: Array,
     weights: Array | None = None,
     store: Array | None = None,
+    *,
+    wants_gradient: bool = True,
 ) -> tuple[float, Array]:
     """Weighted sum of the squared residuals of all pairs, and its gradient.
 
@@ -137,11 +375,14 @@ def block_stress(
     store : array of shape (n_numbers,), default=None
         Memory that `residual_store` gave for at least as many objects of this type.
         Its values do not matter; they are overwritten.
+    wants_gradient : bool, default=True
+        Whether anyone reads the gradient.
 
     Returns
     -------
     value : float
     gradient : array of shape (n_focal_sets, n_samples)
+        Of no columns if nobody wants it.
     """
     n_sets, n_samples = masses.shape
     dtype = masses.dtype
@@ -155,7 +396,7 @@ def block_stress(
     conflicting(disjoint, masses, out=against)
     second[-1] = -1.0
 
-    gradient = np.empty((n_sets, n_samples), dtype=dtype)
+    gradient = np.empty((n_sets, n_samples if wants_gradient else 0), dtype=dtype)
     above = np.zeros((n_sets, 0), dtype=dtype)
     total = 0.0
     width = _width(n_samples)
@@ -180,14 +421,17 @@ def block_stress(
         slopes = residuals
         if weights is not None:
             slopes = residuals * weights[start:, start:stop]
+        below = slopes[n_columns:]
         total += np.vdot(slopes[:n_columns], residuals[:n_columns])
+        if stop < n_samples:
+            total += 2.0 * np.vdot(below, residuals[n_columns:])
+        if not wants_gradient:
+            continue
         np.matmul(against[:, start:], slopes, out=gradient[:, start:stop])
         if start > 0:
             gradient[:, start:stop] += above[:, :n_columns]
             above = above[:, n_columns:]
         if stop < n_samples:
-            below = slopes[n_columns:]
-            total += 2.0 * np.vdot(below, residuals[n_columns:])
             mirrored = against[:, start:stop] @ below.T
             above = mirrored if start == 0 else above + mirrored
     weight = 1.0 if weights is not None else 1.0 / (n_samples * (n_samples - 1))
@@ -211,7 +455,7 @@ def conflicting(disjoint: Array, masses: Array, out: Array) -> None:
         Receives the product.
     """
     n_sets = len(disjoint)
-    if n_sets >= _MANY_SETS:
+    if n_sets >= _MANY_SPARSE_SETS:
         meeting = disjoint == 0
         if np.count_nonzero(meeting) <= _FEW_MEETINGS * n_sets:
             np.subtract(

@@ -16,6 +16,9 @@ from credalis.belief import FocalSets
 
 Array = NDArray[np.floating]
 
+# If more than one object in so many is labelled, all of them are looked at.
+_MOSTLY = 3
+
 
 class Objective(ABC):
     """A function of the masses of all objects.
@@ -31,6 +34,12 @@ class Objective(ABC):
     def value(self, masses: Array) -> float:
         """The value alone."""
         return self.value_and_gradient(masses)[0]
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """Values and derivatives for each of a stack, on the first axis of masses."""
+        results = [self.value_and_gradient(each) for each in masses]
+        values = np.array([value for value, _ in results])
+        return values, np.array([gradient for _, gradient in results])
 
     def __add__(self, other: "Objective") -> "Objective":
         return Sum((self, other))
@@ -54,6 +63,15 @@ class Sum(Objective):
             gradient += slope
         return total, gradient
 
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack."""
+        total, gradient = self.terms[0].values_and_gradients(masses)
+        for term in self.terms[1:]:
+            value, slope = term.values_and_gradients(masses)
+            total = total + value
+            gradient += slope
+        return total, gradient
+
 
 @dataclass(frozen=True, eq=False)
 class Scaled(Objective):
@@ -67,6 +85,12 @@ class Scaled(Objective):
         value, gradient = self.term.value_and_gradient(masses)
         gradient *= self.weight
         return self.weight * value, gradient
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack."""
+        values, gradient = self.term.values_and_gradients(masses)
+        gradient *= self.weight
+        return self.weight * values, gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,23 +112,55 @@ class LabelFit(Objective):
     focal_sets: FocalSets
 
     @cached_property
-    def _has_repetitions(self) -> bool:
-        """Whether some object occurs several times, which takes slower sums."""
-        return bool((np.bincount(self.objects) > 1).any())
+    def _distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, bool]:
+        """Objects and labels that differ, how often each occurs, whether all once.
+
+        Repetitions only count more; an object with several labels takes slower sums.
+        """
+        if np.bincount(self.objects).max() == 1:
+            return self.objects, self.labels, np.ones(len(self.objects)), True
+        n_clusters = self.focal_sets.n_clusters
+        keys, numbers = np.unique(
+            self.objects * n_clusters + self.labels, return_counts=True
+        )
+        objects, labels = np.divmod(keys, n_clusters)
+        is_once = bool(np.bincount(objects).max() == 1)
+        return objects, labels, 1.0 * numbers, is_once
 
     def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
         """P and ∂P/∂M = 2 F (PL - Y) / n_labelled in the columns of these objects."""
+        values, gradient = self.values_and_gradients(masses)
+        return float(values), gradient
+
+    def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
+        """The same for a stack."""
         members = self.focal_sets.membership.astype(float)
-        n_labelled = len(self.objects)
-        residuals = members.T @ masses[:, self.objects]
-        residuals[self.labels, np.arange(n_labelled)] -= 1.0
+        objects, labels, counts, is_once = self._distinct
+        shares = counts / len(self.objects)
+        if is_once and _MOSTLY * len(objects) > masses.shape[-1]:
+            # Cheaper than to pick columns and to put them back.
+            wanted = np.zeros((self.focal_sets.n_clusters, masses.shape[-1]))
+            wanted[labels, objects] = 1.0
+            weights = np.zeros(masses.shape[-1])
+            weights[objects] = shares
+            residuals = members.T @ masses
+            residuals -= wanted
+            slopes = residuals * weights
+            values = np.einsum("...ij,...ij->...", slopes, residuals)
+            gradient = (2.0 * members) @ slopes
+            return values, gradient.astype(masses.dtype, copy=False)
+        residuals = members.T @ masses[..., objects]
+        residuals[..., labels, np.arange(len(labels))] -= 1.0
+        slopes = residuals * shares
+        values = np.einsum("...ij,...ij->...", slopes, residuals)
+        slopes = (2.0 * members) @ slopes
         gradient = np.zeros_like(masses)
-        slopes = (members @ residuals) * (2.0 / n_labelled)
-        if self._has_repetitions:
-            np.add.at(gradient.T, self.objects, slopes.T)
+        if is_once:
+            gradient[..., objects] = slopes
         else:
-            gradient[:, self.objects] = slopes
-        return float(np.vdot(residuals, residuals)) / n_labelled, gradient
+            columns = np.moveaxis(gradient, -1, 0)
+            np.add.at(columns, objects, np.moveaxis(slopes, -1, 0))
+        return values, gradient
 
 
 @dataclass(frozen=True, eq=False)

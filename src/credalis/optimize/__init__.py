@@ -1,5 +1,6 @@
 """Solvers that know nothing of clustering."""
 
+from credalis.optimize._lbfgs import minimize_together
 from credalis.optimize._loop import (
     GradientTrace,
     Trace,
@@ -42,6 +43,7 @@ __all__ = [
     "minimize_lbfgs",
     "minimize_on_simplex",
     "minimize_quartic",
+    "minimize_together",
     "quadratics",
     "simplex_gap",
 ]

@@ -1,6 +1,7 @@
 """A credal partition as text, as HTML and as a table."""
 
 from collections import Counter
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ def summary(partition: "CredalPartition", verdicts: "Verdicts") -> str:
 def html(partition: "CredalPartition", verdicts: "Verdicts") -> str:
     """A small table for notebooks."""
     counts = _counts(verdicts)
-    n_clear, n_between, n_outliers = (_share(each, sum(counts)) for each in counts)
+    n_clear, n_between, n_outliers = _shares(counts, sum(counts))
     said = "".join(f"<p>{escape(line)}</p>" for line in silences(partition))
     return (
         "<div class='credalis-partition'>"
@@ -72,7 +73,7 @@ def word_lines(
         What the shares are of, if it is more than all of them together.
     """
     total = max(n_rows, sum(counts))
-    n_clear, n_between, n_outliers = (_share(count, total) for count in counts)
+    n_clear, n_between, n_outliers = _shares(counts, total)
     return [
         f"clear           {n_clear}  (belief in one cluster at least {clear_level:g})",
         f"between         {n_between}{sets}",
@@ -99,11 +100,11 @@ def coverage_lines(
     calibration : CoverageCalibration
         Where the threshold came from.
     """
-    total = int(sizes.sum())
+    used = np.flatnonzero(sizes).tolist()
+    shares = _shares([int(sizes[size]) for size in used], int(sizes.sum()))
     counts = [
-        f"{size} cluster{'s' if size > 1 else ''} {_share(int(count), total)}"
-        for size, count in enumerate(sizes)
-        if count
+        f"{size} cluster{'s' if size > 1 else ''} {share}"
+        for size, share in zip(used, shares, strict=True)
     ]
     lines = [f"sets at level {level:g}: " + ", ".join(counts)]
     if calibration.classes is not None:
@@ -275,8 +276,26 @@ def _counts(verdicts: "Verdicts") -> tuple[int, int, int]:
     )
 
 
-def _share(count: int, total: int) -> str:
-    return f"{count} ({count / total:.1%})" if total else "0"
+def _shares(counts: Sequence[int], total: int) -> list[str]:
+    """Counts and their shares in the total, as in "12 (30.0%)".
+
+    If the counts add up to the total, the shares add up to 100 %: what rounding down
+    has left goes to those that lost most by it.
+    """
+    if not total:
+        return ["0"] * len(counts)
+    tenths = [1000 * count // total for count in counts]
+    if sum(counts) == total:
+        left = 1000 - sum(tenths)
+        lost = [1000 * count % total for count in counts]
+        for j in sorted(range(len(counts)), key=lambda j: -lost[j])[:left]:
+            tenths[j] += 1
+    else:
+        tenths = [round(1000 * count / total) for count in counts]
+    return [
+        f"{count} ({share / 10:.1f}%)"
+        for count, share in zip(counts, tenths, strict=True)
+    ]
 
 
 def _largest_sets(verdicts: "Verdicts") -> str:

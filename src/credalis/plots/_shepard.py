@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import check_choice, check_number
+from credalis._checks import check_choice, check_squarable
 from credalis._drawing.axes import add_color_bar, start_axes
 from credalis._drawing.inputs import check_partition, fitted
 from credalis._drawing.legibility import MAX_DOTS
@@ -187,7 +187,7 @@ class ShepardDisplay:
     def _compute(
         cls, partition: CredalPartition, values: Array, pairs: Indices, scale: float
     ) -> "ShepardDisplay":
-        scale = check_number("scale", scale, above=0)
+        scale = check_squarable("scale", scale)
         return cls(
             dissimilarities=values,
             targets=transform(values, scale),

@@ -26,6 +26,7 @@ from credalis.tabular._readings import (
     PERIODS,
     as_strings,
     in_words,
+    is_date_of_no_order,
     reading_of,
     signs_of_missing,
 )
@@ -230,6 +231,11 @@ class _Draft:
                 )
             self.say(f"{name!r} left out: neither numbers nor text but {found}")
             return False
+        if kind_of(found) == "text" and is_date_of_no_order(column):
+            self.say(
+                f"{name!r} is not read as dates: nothing tells day and month apart "
+                "(2024-12-31 would be clear)"
+            )
         reason = None if is_named else _uselessness_of_text(column, name)
         # What is constant so far, or has no value so far, may have some further down.
         if reason and len(column.unique().drop_null()) > MAX_CATEGORIES:
@@ -248,9 +254,9 @@ class _Draft:
             self._signs[name] = signs
             self.say(f"{listed(signs)} in {name!r} stands for a missing value")
         if reading in ("point", "comma"):
-            sample = next(
-                cell for cell in column.drop_null().to_pylist() if cell not in signs
-            )
+            # The longest: it has whatever the others have.
+            cells = [c for c in column.drop_null().to_pylist() if c not in signs]
+            sample = max(cells, key=len)
             self.say(f"{name!r} is read as {in_words(reading, sample)}")
         elif reading in ("time", "duration"):
             self.say(f"{name!r} is read as {in_words(reading)}")

@@ -39,6 +39,7 @@ _BLANKS = "[ \u00a0\u202f\u2009]"
 _GROUPS = {"point": f"(?:,|'|’|{_BLANKS})", "comma": rf"(?:\.|'|’|{_BLANKS})"}
 _DECIMAL = {"point": r"\.", "comma": ","}
 _WORDS = {"point": "decimal points", "comma": "decimal commas"}
+_GROUP_WORDS = {",": "commas", ".": "points", "'": "apostrophes", "’": "apostrophes"}
 # At least so much of a column has the sign, if any of it has.
 _MOSTLY = 0.5
 # What stands for a missing number among numbers, in small letters.
@@ -105,8 +106,11 @@ def signs_of_missing(column: "pa.Array | pa.ChunkedArray", reading: str) -> list
 def in_words(reading: str, sample: str | None = None) -> str:
     """What a reading does, for a note."""
     if reading in _WORDS:
-        what = f"numbers with {_WORDS[reading]}"
-        sign = "" if sample is None else _sign(_AMOUNTS[reading], sample)
+        what, sample = f"numbers with {_WORDS[reading]}", sample or ""
+        group = re.search(rf"\d({_GROUPS[reading]})\d{{3}}", sample)
+        if group:
+            what += f" and {_GROUP_WORDS.get(group[1], 'blanks')} between thousands"
+        sign = _sign(_AMOUNTS[reading], sample) if sample else ""
         return f"{what}, in {'per cent' if sign == '%' else sign}" if sign else what
     form, _, part = reading.partition(" ")
     if part:
@@ -272,6 +276,14 @@ def _date_order(cells: list[str]) -> str | None:
     if any(second > 12 for _, _, second in parts):
         return _valid("mdy", texts)
     return None
+
+
+def is_date_of_no_order(column: "pa.Array | pa.ChunkedArray") -> bool:
+    """Whether all cells are dates of which nothing tells day and month apart."""
+    cells = [cell.strip() for cell in _distinct(column)]
+    if not cells or not all(_DATES["dmy"].fullmatch(cell) for cell in cells):
+        return False
+    return all(_iso(cell, form) for cell in cells for form in ("dmy", "mdy"))
 
 
 def _valid(form: str, texts: list[str]) -> str | None:

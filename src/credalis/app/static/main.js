@@ -32,15 +32,6 @@ const toast = document.getElementById("toast");
 
 const isDark = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** A colour that can be seen on the paper there is. @param {string} color */
-function seen(color) {
-  if (!isDark.matches) return color;
-  const channels = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
-  const light = (0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]) / 255;
-  const share = light < 0.38 ? 0.35 : 0;
-  return `#${channels.map((each) => Math.round(each + (255 - each) * share).toString(16).padStart(2, "0")).join("")}`;
-}
-
 /** What steps share. */
 const app = {
   state: /** @type {any} */ (null),
@@ -104,7 +95,7 @@ const app = {
     const sets = found.has_sets ? await api.array(`${base}sets.bin`, Uint32Array) : null;
     const axes = new Map();
     app.result = {
-      number, id, ...found, light: found.colors, colors: found.colors.map(seen), names, arrays: { rows, labels, second, kinds, doubt, sets },
+      number, id, ...found, light: found.colors, colors: isDark.matches ? found.dark_colors : found.colors, names, arrays: { rows, labels, second, kinds, doubt, sets },
       /** @param {number} j */
       async axis(j) {
         if (!axes.has(j)) axes.set(j, await api.array(`${base}axis-${j}.bin`, Float32Array));
@@ -166,6 +157,9 @@ async function take(state) {
   if (isGone) app.result = null;
   update();
   document.documentElement.dataset.ready = "";
+  const isNew = !before && state.table && !state.is_reopened && !state.runs.length;
+  // A table that was named on the command line.
+  if (isNew && !state.recommendation && !state.job) await app.attempt(() => api.send("/api/recommendation", "POST"));
   if (newest && (wasNewest || !app.result) && app.result?.id !== newest.id) {
     await app.attempt(() => app.open(newest.number));
     if (before) app.say("The result is there.");
@@ -179,7 +173,7 @@ function takeJob(job) {
 }
 
 isDark.addEventListener("change", () => {
-  if (app.result) app.result = { ...app.result, colors: app.result.light.map(seen) };
+  if (app.result) app.result = { ...app.result, colors: isDark.matches ? app.result.dark_colors : app.result.light };
   update();
 });
 

@@ -22,13 +22,19 @@ export function create(app) {
     const { settings } = app.state;
     const { methods } = app.methods;
     const isOpen = Boolean(content.querySelector("details[open]")) || settings.method !== null;
-    const used = methods.find((each) => each.name === (settings.method ?? preview.method)) ?? methods[0];
-    const why = preview.is_gower && settings.method === null
+    const hasNames = app.state.answers.some((each) => each.kind === "group");
+    const found = methods.find((each) => each.name === (settings.method ?? preview.method)) ?? methods[0];
+    // As the command line does: names of groups are labels, which not all methods take.
+    const isOther = settings.method === null && hasNames && !found.uses_labels;
+    const used = isOther ? methods.find((each) => each.name === app.methods.default) : found;
+    const why = isOther
+      ? `You have named groups, which ${found.name} cannot use: therefore ${used.name}.`
+      : preview.is_gower && settings.method === null
       ? "Your table has categories or missing cells, so rows are compared column by column, and a method is taken that needs no more than such dissimilarities."
       : "";
     fill(content,
       h("p", { class: "lead" }, `${used.name}. `, h("span", { class: "plainly" }, used.title)),
-      h("p", { class: "note" }, settings.method === null && used.name === "Consensus"
+      h("p", { class: "note" }, settings.method === null && used.name === "Consensus" && !isOther
         ? "Several different methods cluster the rows. Where they agree you get a clear answer, where they do not you are told so."
         : why || `In a report it says: ${used.words}.`),
       h("details", { id: "advanced", open: isOpen },
@@ -62,7 +68,7 @@ export function create(app) {
         return false;
       }
       const { settings } = state;
-      const next = JSON.stringify([state.table, settings.roles, settings.method, settings.parameters, settings.missing, settings.seed, settings.clear_level, settings.outlier_rate, settings.precomputed, state.answers.some((each) => each.kind === "pair")]);
+      const next = JSON.stringify([state.table, settings.roles, settings.method, settings.parameters, settings.missing, settings.seed, settings.clear_level, settings.outlier_rate, settings.precomputed, state.answers.some((each) => each.kind === "pair"), state.answers.some((each) => each.kind === "group")]);
       if (next !== key) {
         key = next;
         load().catch((error) => fill(content, h("p", { class: "note" }, error.message)));

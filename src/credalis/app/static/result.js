@@ -226,6 +226,7 @@ function rest(app) {
     h("div", { class: "cards" }, result.clusters.map((each) => h("article", { class: "card", style: { "--mark": result.colors[each.cluster] } },
       h("h4", {}, result.cluster_names ? each.name : `Cluster ${each.cluster}`),
       h("p", { class: "soft" }, each.sizes),
+      each.known.map((known) => h("p", {}, h("strong", {}, known.share), " ", h("small", {}, known.note))),
       each.words && h("p", {}, each.words),
       each.described && h("p", { class: "soft" }, `Described by ${each.described}`),
       h("p", { class: "soft" }, `Lower approximation ${shown(each.lower)}, upper ${shown(each.upper)}`),

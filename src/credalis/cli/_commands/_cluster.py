@@ -125,8 +125,9 @@ _side_options = together(
 def cluster(context: click.Context, data: str, **options: Any) -> None:
     """Cluster the rows of a table.
 
-    DATA is a CSV, TSV, Parquet, Arrow, Feather, NPY or NPZ file, a folder of Parquet
-    files, or - for standard input; CSV and TSV may be compressed with gzip.
+    DATA is a CSV, TSV, Parquet, Arrow, Feather, NPY or NPZ file, a workbook of Excel
+    (.xlsx) or OpenDocument (.ods), a folder of Parquet files, or - for standard input;
+    CSV and TSV may be compressed with gzip.
     """
     from credalis.cli._cluster import run
 

@@ -247,7 +247,7 @@ def load_data(
             orders=_orders(options.orders),
             cyclic=_periods(options.cyclic),
         )
-        decisions = [*table.notes, *decisions]
+        decisions = [*table.notes, *_decimal_notes(table, options), *decisions]
     if console.shows_progress:
         console.progress(" " * 60 + "\r")
     scaling = options.scale or ("none" if options.precomputed else "standard")
@@ -332,6 +332,14 @@ def _as_told(
     if options.precomputed:
         _check_precomputed_options(options, text)
     return read_columns(table, numeric, text, others)
+
+
+def _decimal_notes(table: Table, options: DataOptions) -> list[str]:
+    """That commas were taken for decimal ones, if nobody has said so."""
+    dialect = getattr(table, "dialect", None)
+    if options.decimal is not None or dialect is None or dialect.decimal == ".":
+        return []
+    return ["numbers are read with decimal commas (--decimal . says otherwise)"]
 
 
 def _treatment(

@@ -49,6 +49,9 @@ def _as_tabular(
 
 def _unscaled(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
     """An estimator saved in Python, with a preparation that leaves columns alone."""
+    if hasattr(estimator, "preparation_"):
+        # Fitted to a table: its columns are read as in the fit.
+        return TabularModel(estimator.preparation_, _without_table(estimator))
     names = getattr(estimator, "feature_names_in_", None)
     n_features = estimator.n_features_in_
     columns = tuple(table.columns if names is None else map(str, names))
@@ -68,6 +71,16 @@ def _unscaled(estimator: BaseCredalClusterer, table: Table) -> TabularModel:
         fill_categories={},
     )
     return TabularModel(preparation, _without_names(estimator))
+
+
+def _without_table(estimator: BaseCredalClusterer) -> BaseCredalClusterer:
+    """A copy that takes the matrix which a table becomes."""
+    preparation = estimator.preparation_
+    twin = _without_names(estimator)
+    twin.metric = preparation.gower()
+    twin.n_features_in_ = len(preparation.feature_names)
+    del twin.preparation_, twin.decisions_
+    return twin
 
 
 def _without_names(estimator: BaseCredalClusterer) -> BaseCredalClusterer:

@@ -23,5 +23,6 @@ FOR_MANY_ROWS = [
     for method in listed_methods()
     if method.is_for_many_rows
     and not method.is_for_categories
+    and not method.is_for_more_tables
     and not method.parameters
 ]

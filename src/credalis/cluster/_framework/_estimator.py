@@ -162,6 +162,9 @@ class BaseCredalClusterer(
     # Whether numbers are categories to the method, which is then compared with others
     # only if it is named.
     _is_for_categories: ClassVar[bool] = False
+    # Whether it is for more than one table, such as views or a source, and on one table
+    # the same as another method, so that it is compared only if it is named.
+    _is_for_more_tables: ClassVar[bool] = False
     # Whether predictions rest on the masses of the training objects.
     _predicts_from_partition: ClassVar[bool] = False
     # Whether X may be a matrix of dissimilarities, a source, and a Dask collection.
@@ -406,7 +409,12 @@ class BaseCredalClusterer(
         """Masses of the rows of X, shape (n_samples, n_focal_sets)."""
         if hasattr(X, "__dask_graph__"):
             return lazily(self, X, "transform")
-        return self.predict_partition(X).masses.copy()
+        masses = self.predict_partition(X).masses
+        if not masses.flags.owndata:
+            return masses.copy()
+        # Nobody else holds the partition: a copy would take as long as the products.
+        masses.flags.writeable = True
+        return masses
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the focal sets, the columns of `transform`."""
@@ -505,7 +513,10 @@ class BaseCredalClusterer(
         previous: Any,
         reports: list[Callable[[int, float], None]],
     ) -> list[Solution]:
-        """`_solve` for several starts at once, where that takes less time."""
+        """`_solve` for several starts at once, where that takes less time.
+
+        Of those that cannot be the best, nothing needs to come back.
+        """
         raise NotImplementedError
 
     @abstractmethod

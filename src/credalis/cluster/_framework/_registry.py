@@ -42,7 +42,7 @@ from credalis.metric_learning import (
     DissimilarityPCA,
     DMLeig,
 )
-from credalis.network import KernelScores, NoveltyScorer
+from credalis.network import KernelScores, NearestScores, NoveltyScorer
 
 if TYPE_CHECKING:
     from credalis.cluster._framework._estimator import BaseCredalClusterer
@@ -191,6 +191,7 @@ for _class in (
     KernelScores,
     LFDA,
     LSI,
+    NearestScores,
     NoveltyScorer,
     PCCA,
 ):

@@ -31,7 +31,13 @@ from credalis.cluster._inputs._side_information import (
     side_information,
 )
 from credalis.constraints import expand
-from credalis.dissimilarity import Similarities, check_dissimilarities, sample_pairs
+from credalis.dissimilarity import (
+    Gower,
+    RoundedMatrix,
+    Similarities,
+    check_dissimilarities,
+    sample_pairs,
+)
 from credalis.network import SideInformation
 from credalis.objectives import (
     CommonStress,
@@ -45,6 +51,9 @@ from credalis.partition import CredalPartition
 if TYPE_CHECKING:
     from credalis.cluster.evclus._evclus import EVCLUS
 
+# Similarities that are kept.
+Stored = NDArray[np.float64] | RoundedMatrix
+
 SOLVERS = ("two-sided", "reference", "gradient")
 PAIRS = ("auto", "all", "sampled", "landmarks")
 INITS = ("auto", "random", "k-means++")
@@ -53,8 +62,10 @@ INITS = ("auto", "random", "k-means++")
 _MAX_ALL_PAIRS = 2000
 _DEFAULT_PARTNERS = 500
 
-# Similarities are stored, not computed anew in each sweep, up to this many (0.8 GB).
+# Similarities are stored, not computed anew in each sweep, up to this many (0.8 GB);
+# those of Gower's dissimilarity with all digits up to that many.
 _MAX_STORED = 100_000_000
+_MAX_EXACT = 20_000_000
 _ROWS_STORED_AT_ONCE = 512
 
 # Objects that a start is made on first, and how many clusters call for more of them.
@@ -84,7 +95,7 @@ class EvclusProblem:
         1 - δ*_ij.
     n_landmarks : int
         Number of landmarks; all objects if all pairs count.
-    stored : array of shape (n_samples, n_landmarks) or None
+    stored : array or RoundedMatrix of shape (n_samples, n_landmarks), or None
         The similarities to the landmarks, if they are stored.
     partners : tuple of arrays of shape (n_pairs,), or None
         Objects i and j of the pairs, and their similarities, if pairs are sampled.
@@ -106,7 +117,7 @@ class EvclusProblem:
     order: NDArray[np.intp]
     similarities: Similarities
     n_landmarks: int
-    stored: NDArray[np.float64] | None
+    stored: Stored | None
     partners: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None
     must_link: NDArray[np.intp]
     cannot_link: NDArray[np.intp]
@@ -159,9 +170,9 @@ class EvclusProblem:
             size = min(size, wanted)
         some = self.similarities.between(slice(0, size))
         if self.stored is not None:
-            stored = self.stored[:size, :size]
+            stored: Stored = self.stored[:size, :size]
         else:
-            stored = _stored(some, size)
+            stored = _filled(np.empty((size, size)), some, size)
         weights = None if self.weights is None else self.weights[:size]
         return CommonStress(some, size, focal_sets, stored, weights)
 
@@ -234,14 +245,21 @@ def prepare(
     kind, n_partners = _pairs(estimator, len(X), n_objects)
     own = geometry.some(distinct.rows)
     similarities = own.similarities(scale, np.float64).take(shuffled)
-    n_landmarks, stored, partners = n_objects, None, None
+    n_landmarks, partners = n_objects, None
+    stored: Stored | None = None
     if kind == "landmarks":
         n_landmarks = n_partners
     if kind == "sampled":
         rows, columns = sample_pairs(n_objects, n_partners, rng)
         partners = rows, columns, similarities.pairs(rows, columns)
     elif estimator.solver != "gradient" and n_objects * n_landmarks <= _MAX_STORED:
-        stored = _stored(similarities, n_landmarks)
+        # Tables of many rows: to compute them anew would take six times as long.
+        is_rounded = (
+            isinstance(geometry.metric, Gower) and n_objects * n_landmarks > _MAX_EXACT
+        )
+        shape = n_objects, n_landmarks
+        room: Stored = RoundedMatrix.empty(*shape) if is_rounded else np.empty(shape)
+        stored = _filled(room, similarities, n_landmarks)
     return EvclusProblem(
         geometry,
         transformer,
@@ -414,12 +432,10 @@ def _pairs(estimator: EVCLUS, n_samples: int, n_objects: int) -> tuple[str, int]
     return kind, min(n_partners, n_objects) if kind == "landmarks" else n_partners
 
 
-def _stored(similarities: Similarities, n_landmarks: int) -> NDArray[np.float64]:
+def _filled(values: Stored, similarities: Similarities, n_landmarks: int) -> Stored:
     """Similarities to the first objects, (n_samples, n_landmarks)."""
-    n_samples = similarities.n_samples
-    values = np.empty((n_samples, n_landmarks))
-    for start in range(0, n_samples, _ROWS_STORED_AT_ONCE):
-        rows = slice(start, min(start + _ROWS_STORED_AT_ONCE, n_samples))
-        similarities.fill(rows, slice(0, n_landmarks), values[rows])
+    for start in range(0, similarities.n_samples, _ROWS_STORED_AT_ONCE):
+        rows = slice(start, min(start + _ROWS_STORED_AT_ONCE, similarities.n_samples))
+        values[rows] = similarities.block(rows, slice(0, n_landmarks))
     values[np.arange(n_landmarks), np.arange(n_landmarks)] = 1.0
     return values

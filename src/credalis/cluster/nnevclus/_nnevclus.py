@@ -21,6 +21,7 @@ from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
+from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import EARLIER_DEFAULTS
 from credalis.cluster._inputs._side_information import copied_information
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
@@ -28,7 +29,6 @@ from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._schema import NETWORK, check_inputs, training_schema
 from credalis.cluster.nnevclus._settings import (
     ENGINES,
-    N_INIT_RANDOM,
     Settings,
     check_mode,
     check_parameters,
@@ -78,7 +78,8 @@ default="auto"
         adds the pairs of neighbouring clusters. ∅ and Ω are included.
     hidden_layer_sizes : "auto" or tuple of int, default="auto"
         Units of each hidden layer; "auto" is one layer of 1.5 times the number of focal
-        sets, from 33 clusters on of at most 150 units.
+        sets, from 33 clusters on of at most 150 units. Beyond 64 sets, those of three
+        and more clusters do not count.
     metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "gower" for the mean difference as a share of the range
@@ -108,9 +109,12 @@ default="auto"
         but at least 0.1.
     dissimilarity_scale : float, default=None
         δ0 as an absolute value; it takes the place of the quantile.
-    novelty_detector : None, "ocsvm" or object with ``decision_function``, default=None
+    novelty_detector : None, "ocsvm", array-like of shape (n_samples,) or object with \
+``decision_function``, default=None
         Moves mass to ∅ where an object is unlike all training objects. "ocsvm" is a
-        Gaussian one-class SVM. Detectors see standardised inputs.
+        Gaussian one-class SVM. Detectors see standardised inputs. An array holds scores
+        of the training objects, larger for ordinary ones; a new object has that of the
+        nearest of them.
     novelty_link : {"reference", "paper"}, default="reference"
         How the score f of the detector becomes the weight of the network's masses,
         with η = log(1 + exp(β0 + β1 f)) and trainable β: "reference" is 1 / (1 + η) as
@@ -147,7 +151,11 @@ default="auto"
     solver : {"auto", "lbfgs", "adaptive", "adam", "rmsprop"}, default="auto"
         "lbfgs" and "adaptive" (the adaptive-step method of the paper) look at all pairs
         at once; "adam" and "rmsprop" at random blocks of objects, with all pairs inside
-        a block. "auto" is "lbfgs" up to 1000 objects and "adam" above or for a module.
+        a block. "auto" is "lbfgs" up to 1000 objects. Above, it is "lbfgs" on some of
+        the objects, which stand for all, if the training starts from hard clusters and
+        nothing else is said about it (``batch_size``, ``learning_rate_init``,
+        ``dtype``, ``max_iter``, ``engine``, ``early_stopping``); else "adam". These are
+        4000 objects, more of many clusters, in parts whose pairs count.
     learning_rate_init : float or "auto", default="auto"
         First learning rate of "adam" (0.01, falling to 0 along a cosine) or "rmsprop"
         (0.001, constant).
@@ -186,7 +194,9 @@ default="auto"
         otherwise. Prediction is always in float64.
     n_init : int or "auto", default="auto"
         Number of starts, of which the best is kept; "auto" is 3 for full-batch solvers
-        that start from hard clusters, 5 with other starts, and 1 for "adam" and
+        that start from hard clusters, 1 beyond 20 clusters or seven with all their
+        subsets; with other starts 8 for "lbfgs", of which the worse half is dropped
+        after 40 and after 80 iterations, and 5 for "adaptive"; and 1 for "adam" and
         "rmsprop", with ``init="auto"`` the best of three short ones.
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".
@@ -194,7 +204,7 @@ default="auto"
         Relative decrease of L below which a start ends.
     n_jobs : int, default=None
         Number of starts run at the same time, as in joblib. It does not change the
-        result.
+        result. Those of "lbfgs" share every evaluation and run in one thread anyway.
     random_state : int, RandomState instance or None, default=None
         Seed of the starts. Pairs and blocks of objects that are drawn depend on it,
         too.
@@ -394,7 +404,7 @@ default="auto"
             None: all count once; so it must be for data in blocks and for given
             dissimilarities.
         checkpoint : str, path-like or `credalis.checkpoints.Checkpoint`, default=None
-            File to continue from; X is read in blocks, as beyond 200 000 objects.
+            File to continue from; X is read in blocks, as a file is.
 
         Returns
         -------
@@ -686,12 +696,7 @@ default="auto"
         return problem.has_fixed_order
 
     def _n_starts(self, problem: NetworkProblem) -> int:
-        settings = problem.settings
-        is_auto = isinstance(self.n_init, str) and settings.n_init > 1
-        if is_auto and problem.clusters is None:
-            # With labels or pairs "auto" is "random", too.
-            return N_INIT_RANDOM
-        return settings.n_init
+        return problem.settings.n_starts(problem.clusters is not None)
 
     def _max_iterations(self, problem: NetworkProblem) -> int:
         return problem.settings.max_iter
@@ -705,7 +710,25 @@ default="auto"
         previous: NetworkSolution | None,
         report: Callable[[int, float], None],
     ) -> NetworkSolution:
-        return solve(problem, focal_sets, rng, previous=previous, report=report)
+        return solve(problem, focal_sets, [rng], previous=previous, report=report)
+
+    def _solves_together(self, problem: NetworkProblem) -> bool:
+        return problem.settings.runs_together
+
+    def _solve_together(
+        self,
+        problem: NetworkProblem,
+        focal_sets: FocalSets,
+        rngs: list[np.random.RandomState],
+        *,
+        previous: NetworkSolution | None,
+        reports: list[Callable[[int, float], None]],
+    ) -> list[Solution]:
+        def report(iteration: int, loss: float) -> None:
+            for each in reports:
+                each(iteration, loss)
+
+        return [solve(problem, focal_sets, rngs, previous=previous, report=report)]
 
     def _fitted_masses(
         self, X: NDArray[np.float64], solution: NetworkSolution
@@ -717,6 +740,9 @@ default="auto"
 
     def _is_for_blocks(self, X: NDArray[np.float64], is_informed: bool) -> bool:
         if len(X) <= MAX_WHOLE or is_informed:
+            return False
+        if Settings.of(self, len(X)).may_sample:
+            # The training looks at some of the rows, however many there are.
             return False
         if self.early_stopping or self.engine != "numpy":
             return False

@@ -53,7 +53,7 @@ def check_network(owner: str, fitted: Entries) -> None:
     if novelty is not None:
         if "novelty_coefficients_" not in fitted:
             raise ValueError(f"{owner}.novelty_coefficients_ is missing")
-        n_columns = novelty.detector.support_vectors.shape[1]
+        n_columns = novelty.detector.n_inputs
         if n_columns != n_inputs:
             raise ValueError(
                 f"{owner}.novelty_ must be about {n_inputs} inputs, got {n_columns}"

@@ -12,6 +12,7 @@ from credalis._checks import (
     check_factor,
     check_integer,
     check_number,
+    check_numbers,
     shown,
 )
 from credalis.belief import FocalSets
@@ -74,12 +75,26 @@ _WHEN = {
     "partitions": "for a Dask collection",
 }
 
-# Full-batch training up to here: its cost grows with the square of n.
+# All pairs of all objects up to here: their number grows with the square of n.
 _MAX_FULL_BATCH = 1000
 
-# Starts of a full-batch solver: those from hard clusters differ little.
-N_INIT_RANDOM = 5
+# Beyond, a full-batch solver that starts from hard clusters looks at as many pairs, but
+# of more objects: up to so many, more of many clusters. They are dealt out to parts, of
+# at least so many, whose pairs count. What more objects would add is lost in the
+# differences between starts.
+_MAX_TRAINED = 4000
+_TRAINED_PER_CLUSTER = 20
+_LEAST_PART = 250
+
+# Starts of a full-batch solver. Those from hard clusters differ little, and their early
+# losses say little about the last ones. Those from random weights differ much, and soon
+# enough to drop the worse half twice: eight then end lower than five, in less time.
 _N_INIT_SEEDED = 3
+# With more clusters than this, or all of their subsets, one start takes long enough.
+_MAX_CLUSTERS, _MAX_CLUSTERS_OF_SUBSETS = 20, 7
+_N_INIT_RANDOM = 5
+_N_INIT_HALVED = 8
+_HALVED_AT = (40, 80)
 # A mini-batch solver has one, the best of so many that are trained this share of it.
 _N_TRIES = 3
 _TRY_SHARE = 0.1
@@ -101,6 +116,10 @@ _LEARNING_RATES = {
 MANY_CLUSTERS = 33
 _MANY_CLUSTERS_SHARE = 0.125
 _ENOUGH_SETS = 100
+
+# Focal sets up to which hidden units are one and a half for each. Beyond, sets of three
+# and more clusters need none: units tell clusters apart.
+_FEW_SETS = 64
 
 # Iterations of a full-batch solver; updates and epochs of a mini-batch one.
 _MAX_ITERATIONS = 1000
@@ -129,12 +148,19 @@ class Settings:
         The first one.
     max_iter : int
         Iterations, epochs or passes.
+    n_init : int or None
+        Number of starts; None: as many as suit them, see `n_starts`.
     n_tries : int
         Short trainings of a start, of which the best goes on.
     previous : TrainedWeights or None
         What to start from, with warm_start.
     may_shorten : bool
         Whether a training that begins with its clusters may be shorter.
+    has_all_subsets : bool
+        Whether all subsets of the clusters carry mass.
+    may_sample : bool
+        Whether some of the objects stand for all in the training, where it starts from
+        hard clusters.
     """
 
     n_clusters: int
@@ -162,10 +188,12 @@ class Settings:
     batch_size: int
     max_iter: int
     dtype: type
-    n_init: int
+    n_init: int | None
     n_tries: int
     previous: TrainedWeights | None
     may_shorten: bool
+    has_all_subsets: bool
+    may_sample: bool
 
     @classmethod
     def of(cls, estimator: NNEVCLUS, n_samples: int, mode: str = "memory") -> Settings:
@@ -204,9 +232,7 @@ class Settings:
             is_new = previous is None and parameters["module"] is None
             if is_auto and is_new and not is_full:
                 n_tries = _N_TRIES
-            has_starts = is_full and previous is None
-            few, many = _N_INIT_SEEDED, N_INIT_RANDOM
-            n_init = (few if is_auto else many) if has_starts else 1
+            n_init = None if is_full and previous is None else 1
         has_novelty = parameters["novelty_detector"] is not None
         resolved = {
             "novelty_link": parameters["novelty_link"] if has_novelty else None,
@@ -222,6 +248,11 @@ class Settings:
             "may_shorten": mode == "memory"
             and not is_full
             and isinstance(parameters["max_iter"], str),
+            "has_all_subsets": _names_all_subsets(parameters["focal_sets"]),
+            "may_sample": mode == "memory"
+            and not is_full
+            and previous is None
+            and _leaves_training_open(parameters),
         }
         names = [field.name for field in fields(cls) if field.name not in resolved]
         return cls(**{name: parameters[name] for name in names}, **resolved)
@@ -230,6 +261,25 @@ class Settings:
     def is_full_batch(self) -> bool:
         """Whether a solver looks at all pairs at once."""
         return self.solver in FULL_BATCH
+
+    @property
+    def runs_together(self) -> bool:
+        """Whether starts share every evaluation."""
+        return self.solver == "lbfgs"
+
+    def n_starts(self, are_seeded: bool) -> int:
+        """Number of starts, from hard clusters or not."""
+        if self.n_init is not None:
+            return self.n_init
+        if are_seeded:
+            most = _MAX_CLUSTERS_OF_SUBSETS if self.has_all_subsets else _MAX_CLUSTERS
+            return _N_INIT_SEEDED if self.n_clusters <= most else 1
+        return _N_INIT_HALVED if self.runs_together else _N_INIT_RANDOM
+
+    def halvings(self, are_seeded: bool) -> tuple[int, ...]:
+        """Iterations after which the worse half of the starts is dropped."""
+        is_halved = self.n_init is None and self.runs_together and not are_seeded
+        return _HALVED_AT if is_halved else ()
 
     @property
     def has_fixed_order(self) -> bool:
@@ -245,11 +295,28 @@ class Settings:
     def hidden_sizes(self, focal_sets: FocalSets) -> tuple[int, ...]:
         """Units of each hidden layer of a network with these outputs."""
         if isinstance(self.hidden_layer_sizes, str):
-            n_sets = len(focal_sets)
-            if self.n_clusters >= MANY_CLUSTERS:
+            c = focal_sets.n_clusters
+            n_sets = min(len(focal_sets), max(_FEW_SETS, 2 + c * (c + 1) // 2))
+            if c >= MANY_CLUSTERS:
                 n_sets = min(n_sets, _ENOUGH_SETS)
             return (round(1.5 * n_sets),)
         return tuple(int(size) for size in np.atleast_1d(self.hidden_layer_sizes))
+
+    def sampled(self) -> Settings:
+        """The same for a full-batch solver on some of the objects."""
+        return replace(
+            self,
+            solver="lbfgs",
+            max_iter=_MAX_ITERATIONS,
+            dtype=np.float64,
+            n_init=None if self.n_tries > 1 else self.n_init,
+            n_tries=1,
+        )
+
+    def n_trained(self, n_samples: int) -> int:
+        """How many of the objects stand for all in the training."""
+        enough = max(_MAX_TRAINED, _TRAINED_PER_CLUSTER * self.n_clusters)
+        return min(n_samples, enough)
 
     def short(self) -> Settings:
         """The same with few iterations, enough to show a network its seeds."""
@@ -264,11 +331,20 @@ class Settings:
         if self.may_shorten:
             n_epochs = round(_MANY_CLUSTERS_SHARE / _SEEDED_SHARE * max_iter)
             max_iter = max(1, n_epochs)
-        return replace(self, max_iter=max_iter, n_tries=1)
+        return replace(self, max_iter=max_iter, n_tries=1, may_sample=False)
 
     def tried(self) -> Settings:
         """The same with as few epochs as it takes to compare starts."""
         return replace(self, max_iter=max(1, round(_TRY_SHARE * self.max_iter)))
+
+
+def n_parts(n_samples: int) -> int:
+    """Parts of objects with as many pairs as a thousand objects have.
+
+    The time of an iteration then grows by no more than the passes of the network.
+    """
+    wanted = round((n_samples / _MAX_FULL_BATCH) ** 2)
+    return max(1, min(wanted, n_samples // _LEAST_PART))
 
 
 def check_mode(estimator: NNEVCLUS, mode: str) -> None:
@@ -342,12 +418,19 @@ def check_parameters(estimator: NNEVCLUS) -> None:
     detector = estimator.novelty_detector
     if isinstance(detector, str):
         check_choice("novelty_detector", detector, ("ocsvm",))
+    elif isinstance(detector, (list, tuple, np.ndarray)):
+        scores = check_numbers("novelty_detector", detector)
+        if scores.ndim != 1 or not np.isfinite(scores).all():
+            raise ValueError(
+                "novelty_detector must hold a finite score for each object where it is "
+                f"an array, got {shown(detector)}"
+            )
     elif detector is not None and (
         isinstance(detector, type) or not hasattr(detector, "decision_function")
     ):
         raise ValueError(
-            "novelty_detector must be None, 'ocsvm' or an object with "
-            f"decision_function, got {detector!r}"
+            "novelty_detector must be None, 'ocsvm', scores of the objects or an "
+            f"object with decision_function, got {detector!r}"
         )
 
 
@@ -412,6 +495,24 @@ def _check_engine(estimator: NNEVCLUS) -> None:
             "focal_sets must not be 'two-step' with a module, whose number of outputs "
             "cannot grow"
         )
+
+
+def _names_all_subsets(focal_sets: Any) -> bool:
+    return isinstance(focal_sets, str) and focal_sets == "full"
+
+
+def _leaves_training_open(parameters: dict[str, Any]) -> bool:
+    """Whether nothing is said about how to train."""
+    names = ("solver", "max_iter", "batch_size", "learning_rate_init", "dtype", "init")
+    are_auto = all(
+        isinstance(parameters[name], str) and parameters[name] == "auto"
+        for name in names
+    )
+    return (
+        are_auto
+        and parameters["engine"] == "numpy"
+        and not parameters["early_stopping"]
+    )
 
 
 def _solver(parameters: dict[str, Any], n_samples: int, mode: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -32,8 +32,13 @@ from credalis.cluster.nnevclus._network import (
     network_for,
 )
 from credalis.cluster.nnevclus._seeds import fixed_seeds, random_seeds
-from credalis.cluster.nnevclus._settings import Settings, projects
-from credalis.cluster.nnevclus._training import Report, train_in_memory
+from credalis.cluster.nnevclus._settings import Settings, n_parts, projects
+from credalis.cluster.nnevclus._training import (
+    Report,
+    engine_context,
+    train_in_memory,
+    train_together,
+)
 from credalis.dissimilarity import (
     MAX_STORED,
     Similarities,
@@ -55,7 +60,7 @@ from credalis.network import (
     with_constant,
 )
 from credalis.objectives import WeightedStress
-from credalis.optimize import GradientTrace, minimize_lbfgs
+from credalis.optimize import GradientTrace, minimize_together
 
 # How much the inner objects of the clusters that a training starts from count in it.
 _ANCHOR_WEIGHT, ANCHOR_WEIGHT_OF_MANY = 0.1, 0.5
@@ -95,6 +100,8 @@ class NetworkProblem:
         Whether labels, centres or seeds fix the numbers of the clusters.
     clusters : HardClusters or None
         What the training starts from and keeps to a little.
+    trained : array of int or None
+        Row numbers of the objects that stand for all in the training.
     is_in_order : bool
         Whether the objects are the rows of X in their order, none of them copied.
     weights : array of shape (n_samples,) or None
@@ -112,6 +119,7 @@ class NetworkProblem:
     held_out: NDArray[np.bool_] | None
     has_fixed_order: bool
     clusters: HardClusters | None = None
+    trained: NDArray[np.intp] | None = None
     is_in_order: bool = True
     weights: NDArray[np.float64] | None = None
 
@@ -152,6 +160,17 @@ class NetworkProblem:
     ) -> tuple[TrainingData, TrainingData | None]:
         """What the network is trained on, and what it is validated on."""
         dtype = self.settings.dtype
+        if self.trained is not None:
+            objects = self.trained
+            scores = None if self.scores is None else self.scores[objects]
+            return TrainingData(
+                with_constant(self.space.standardize(self.attributes[objects]), dtype),
+                scores,
+                self.similarities(dtype).take(objects),
+                focal_sets,
+                information.restricted(objects, self.n_samples),
+                n_parts=n_parts(len(objects)),
+            ), None
         inputs: NDArray[np.floating] | DeferredInputs
         if self.attributes.size <= MAX_STORED or self.settings.is_full_batch:
             inputs = with_constant(self.inputs, dtype)
@@ -239,6 +258,11 @@ def prepare(
         clusters = hard_clusters(counted, settings.n_clusters, rng)
         clusters = replace(clusters, objects=drawn[clusters.objects])
     share = 0.0 if clusters is None else clusters.share_apart
+    trained = None
+    if starts_from_clusters and settings.may_sample:
+        assert clusters is not None
+        settings = settings.sampled()
+        trained = _some_for_all(settings.n_trained(len(X)), clusters, len(X), rng)
     space = InputSpace(
         standardize,
         embedding,
@@ -278,8 +302,21 @@ def prepare(
         held_out,
         has_fixed_order,
         clusters if starts_from_clusters else None,
+        trained,
         weights=weights,
     )
+
+
+def _some_for_all(
+    n_wanted: int, clusters: HardClusters, n_samples: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Row numbers of so many objects, or more: all that have a hard cluster, others."""
+    known = clusters.objects
+    n_others = max(0, n_wanted - len(known))
+    is_other = np.ones(n_samples, dtype=bool)
+    is_other[known] = False
+    others = rng.choice(np.flatnonzero(is_other), n_others, replace=False)
+    return rng.permutation(np.concatenate([known, others]))
 
 
 def _attributes_and_geometry(
@@ -436,12 +473,15 @@ class NetworkSolution(Solution):
 def solve(
     problem: NetworkProblem,
     focal_sets: FocalSets,
-    rng: np.random.RandomState,
+    rngs: list[np.random.RandomState],
     *,
     previous: NetworkSolution | None,
     report: Report,
 ) -> NetworkSolution:
-    """Train from random weights, from those of a fit, or of a network of fewer sets."""
+    """Train from random weights, from those of a fit, or of a network of fewer sets.
+
+    There may be several starts, one for each generator, if they run together.
+    """
     settings = problem.settings
     weights: TrainedWeights | None = settings.previous
     hidden = None
@@ -452,29 +492,52 @@ def solve(
         weights = previous.network.trained_weights.extended(focal_sets)
         hidden = weights.hidden_sizes
     network = network_for(settings, problem.space, focal_sets, hidden)
+    starts = np.array([network.initial_parameters(rng) for rng in rngs])
     if weights is not None:
-        start = weights.put_into(network, network.initial_parameters(rng))
+        starts = np.array([weights.put_into(network, start) for start in starts])
+    elif settings.is_full_batch:
+        firsts = _first_phases(network, starts, problem, focal_sets, rngs)
+        if any(first.interrupted for first in firsts):
+            return _solution(network, problem, focal_sets, _lowest(firsts))
+        starts = np.array([first.state for first in firsts])
     else:
-        first = _best_try(network, problem, focal_sets, rng)
+        first = _best_try(network, starts[0], problem, focal_sets, rngs[0])
         if first.interrupted:
             return _solution(network, problem, focal_sets, first)
-        start = first.state
-    return train_to_end(network, start, problem, focal_sets, rng, report)
+        starts = first.state[None]
+    if not settings.is_full_batch:
+        return train_to_end(network, starts[0], problem, focal_sets, rngs[0], report)
+    data, _ = problem.training_data(focal_sets, problem.anchored_information)
+    with engine_context(network, settings, rngs[0]):
+        traces = train_together(
+            network,
+            starts,
+            data,
+            settings,
+            report,
+            halve_at=settings.halvings(problem.clusters is not None),
+        )
+    return _solution(network, problem, focal_sets, _lowest(traces))
+
+
+def _lowest(traces: list[GradientTrace]) -> GradientTrace:
+    """The one of lowest loss."""
+    return min(traces, key=lambda trace: trace.loss)
 
 
 def _best_try(
     network: Any,
+    start: NDArray[np.float64],
     problem: NetworkProblem,
     focal_sets: FocalSets,
     rng: np.random.RandomState,
 ) -> GradientTrace:
-    """Where the training proper begins: the best of some short ones, if there are."""
+    """Where training by blocks begins: the best of some short ones, if there are."""
     best: GradientTrace | None = None
     for _ in range(problem.settings.n_tries):
-        start = network.initial_parameters(rng)
-        trace = _first_phase(network, start, problem, focal_sets, rng)
-        if trace is None:
-            trace = GradientTrace(start, np.empty(0), True)
+        if best is not None:
+            start = network.initial_parameters(rng)
+        (trace,) = _first_phases(network, start[None], problem, focal_sets, [rng])
         if problem.settings.n_tries == 1 or trace.interrupted:
             return trace
         data, validation = problem.training_data(
@@ -535,13 +598,13 @@ def say_nothing(iteration: int, loss: float) -> None:
     """Report nothing."""
 
 
-def _first_phase(
+def _first_phases(
     network: Any,
-    start: NDArray[np.float64],
+    starts: NDArray[np.float64],
     problem: NetworkProblem,
     focal_sets: FocalSets,
-    rng: np.random.RandomState,
-) -> GradientTrace | None:
+    rngs: list[np.random.RandomState],
+) -> list[GradientTrace]:
     """What comes before the training proper: seeds as labels, or no pairs yet.
 
     From random weights, pairs may fix in which clusters their objects are before the
@@ -550,35 +613,52 @@ def _first_phase(
     """
     settings, information = problem.settings, problem.information
     if problem.clusters is not None:
-        return _fit_to_anchors(network, start, problem, focal_sets, rng)
-    seeds = problem.seeds
-    if isinstance(settings.init, str) and settings.init == "k-means++":
-        seeds = random_seeds(
-            problem.geometry, problem.inputs, focal_sets.n_clusters, rng
-        )
-    if seeds is not None:
-        # There may be several for each cluster, the clusters in turn.
-        labels = np.arange(len(seeds)) % focal_sets.n_clusters
-        seeded = replace(information, objects=seeds, labels=labels)
-        return train_on_labels(network, start, problem, focal_sets, seeded, rng)
-    if information.has_constraints and rng.randint(2):
+        return _fit_to_anchors(network, starts, problem, focal_sets, rngs)
+    phases = [GradientTrace(start, np.empty(0), True) for start in starts]
+    each = list(zip(range(len(starts)), starts, rngs, strict=True))
+    if problem.seeds is not None:
+        seeded = _seeded(information, problem.seeds, focal_sets.n_clusters)
+        for k, start, rng in each:
+            phases[k] = train_on_labels(
+                network, start, problem, focal_sets, seeded, rng
+            )
+    elif isinstance(settings.init, str) and settings.init == "k-means++":
+        for k, start, rng in each:
+            seeds = random_seeds(
+                problem.geometry, problem.inputs, focal_sets.n_clusters, rng
+            )
+            seeded = _seeded(information, seeds, focal_sets.n_clusters)
+            phases[k] = train_on_labels(
+                network, start, problem, focal_sets, seeded, rng
+            )
+    elif information.has_constraints:
         data, validation = problem.training_data(
             focal_sets, information.without_pairs()
         )
-        return train_in_memory(
-            network, start, data, validation, settings, rng, say_nothing
-        )
-    return None
+        for k, start, rng in each:
+            if rng.randint(2):
+                phases[k] = train_in_memory(
+                    network, start, data, validation, settings, rng, say_nothing
+                )
+    return phases
+
+
+def _seeded(
+    information: SideInformation, seeds: NDArray[np.intp], n_clusters: int
+) -> SideInformation:
+    """Seeds as labels; there may be several for each cluster, the clusters in turn."""
+    labels = np.arange(len(seeds)) % n_clusters
+    return replace(information, objects=seeds, labels=labels)
 
 
 def _fit_to_anchors(
     network: Any,
-    start: NDArray[np.float64],
+    starts: NDArray[np.float64],
     problem: NetworkProblem,
     focal_sets: FocalSets,
-    rng: np.random.RandomState,
-) -> GradientTrace:
-    """A network that puts the inner objects of the hard clusters into these.
+    rngs: list[np.random.RandomState],
+) -> list[GradientTrace]:
+    """Networks that put the inner objects of the hard clusters into these.
 
     By cross-entropy, which has a slope also where an object is far from its cluster,
     and with some weight decay, so that masses stay where training can move them. A
@@ -589,43 +669,49 @@ def _fit_to_anchors(
     is_plain = isinstance(network, CredalNetwork)
     if not is_plain or not all(subset in focal_sets for subset in singletons):
         shown = replace(anchors, label_weight=problem.settings.label_weight)
-        return train_on_labels(network, start, problem, focal_sets, shown, rng)
+        return [
+            train_on_labels(network, start, problem, focal_sets, shown, rng)
+            for start, rng in zip(starts, rngs, strict=True)
+        ]
     if problem.settings.begins_with_clusters and can_be_linear(network):
         known = problem.clusters
         assert known is not None
         if len(np.unique(known.labels)) == focal_sets.n_clusters:
-            parameters = linear_start(
+            linear = partial(
+                linear_start,
                 network,
-                start,
-                problem.attributes[known.objects],
-                known.labels,
-                problem.space.standardize,
-                focal_sets,
+                attributes=problem.attributes[known.objects],
+                labels=known.labels,
+                standardize=problem.space.standardize,
+                focal_sets=focal_sets,
             )
-            return GradientTrace(parameters, np.empty(0), True)
-    columns = np.array([focal_sets.index(subset) for subset in singletons])
-    wanted = columns[anchors.labels], np.arange(len(anchors.labels))
-    inputs = with_constant(
-        problem.space.standardize(problem.attributes[anchors.objects])
+            return [GradientTrace(linear(each), np.empty(0), True) for each in starts]
+    # Anchors of small clusters come several times, which is a weight.
+    objects, places, counts = np.unique(
+        anchors.objects, return_index=True, return_counts=True
     )
-    scores = None if problem.scores is None else problem.scores[anchors.objects]
+    shares = counts / len(anchors.objects)
+    columns = np.array([focal_sets.index(subset) for subset in singletons])
+    wanted = columns[anchors.labels[places]], np.arange(len(objects))
+    inputs = with_constant(problem.space.standardize(problem.attributes[objects]))
+    scores = None if problem.scores is None else problem.scores[objects]
     decayed = replace(network, weight_decay=max(network.weight_decay, _START_DECAY))
 
-    def cross_entropy(masses: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        right = np.maximum(masses[wanted], _SMALLEST_MASS)
+    def cross_entropy(masses: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        right = np.maximum(masses[:, *wanted], _SMALLEST_MASS)
         slopes = np.zeros_like(masses)
-        slopes[wanted] = -1.0 / (len(right) * right)
-        return float(-np.log(right).mean()), slopes
+        slopes[:, *wanted] = -shares / right
+        return -(np.log(right) @ shares), slopes
 
-    def objective(parameters: NDArray[np.float64]) -> tuple[float, Any]:
+    def objective(parameters: NDArray[np.float64]) -> tuple[Any, Any]:
         gradient = np.empty_like(parameters)
-        value = decayed.value_and_gradient(
+        values = decayed.value_and_gradient(
             parameters, inputs, scores, cross_entropy, gradient
         )
-        return value, gradient
+        return values, gradient
 
-    return minimize_lbfgs(
-        objective, start, tol=_START_TOLERANCE, max_iter=_START_ITERATIONS
+    return minimize_together(
+        objective, starts, tol=_START_TOLERANCE, max_iter=_START_ITERATIONS
     )
 
 

@@ -17,7 +17,7 @@ from credalis.optimize import (
     GradientTrace,
     cosine_schedule,
     minimize_adaptive,
-    minimize_lbfgs,
+    minimize_together,
 )
 
 Report = Callable[[int, float], None]
@@ -26,6 +26,11 @@ Report = Callable[[int, float], None]
 # validation objects, ends.
 _PATIENCE = 100
 _VALIDATION_PATIENCE = 20
+
+# Steps that L-BFGS remembers: with fewer it takes more of them. But those of large
+# networks would take more memory and time than the network, so that they are fewer.
+_MEMORY, _LEAST_MEMORY = 40, 10
+_MAX_REMEMBERED = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,8 +319,56 @@ def train_in_memory(
     """Parameters of a trained network and the losses on the way."""
     with engine_context(network, settings, rng):
         if settings.is_full_batch:
-            return _minimized(network, start, data, settings, report)
+            (trace,) = train_together(network, start[None], data, settings, report)
+            return trace
         return _best_epoch(network, start, data, validation, settings, rng, report)
+
+
+def train_together(
+    network: Any,
+    starts: NDArray[np.float64],
+    data: TrainingData,
+    settings: Settings,
+    report: Report,
+    *,
+    halve_at: tuple[int, ...] = (),
+) -> list[GradientTrace]:
+    """How a full-batch solver goes from each of the starts, the rows of a matrix.
+
+    The worse half of the starts is dropped after some iterations, if there are any.
+    """
+    objective = _objective(network, data, settings)
+    if settings.runs_together:
+        traces = minimize_together(
+            objective,
+            starts,
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+            memory=_memory(starts.size),
+            halve_at=halve_at,
+            report=report,
+        )
+    else:
+        traces = [
+            minimize_adaptive(
+                objective,
+                start,
+                tol=settings.tol,
+                max_iter=settings.max_iter,
+                report=report,
+            )
+            for start in starts
+        ]
+    # The value at the start belongs to no iteration.
+    return [
+        replace(trace, losses=trace.losses[1:]) if trace.n_iter > 1 else trace
+        for trace in traces
+    ]
+
+
+def _memory(n_numbers: int) -> int:
+    """Steps to remember of starts that have so many parameters together."""
+    return min(max(_MAX_REMEMBERED // n_numbers, _LEAST_MEMORY), _MEMORY)
 
 
 def engine_context(
@@ -345,29 +398,21 @@ def check_finite_loss(loss: float, n_steps: int) -> None:
         )
 
 
-def _minimized(
-    network: Any,
-    start: NDArray[np.float64],
-    data: TrainingData,
-    settings: Settings,
-    report: Report,
-) -> GradientTrace:
-    """All pairs in every step."""
-    objective = (
-        torch_engine().torch_objective(network, data, settings.device)
-        if settings.engine == "torch"
-        else full_objective(network, data)
-    )
-    minimize = minimize_lbfgs if settings.solver == "lbfgs" else minimize_adaptive
-    trace = minimize(
-        objective,
-        start,
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        report=report,
-    )
-    # The value at the start belongs to no iteration.
-    return replace(trace, losses=trace.losses[1:]) if trace.n_iter > 1 else trace
+def _objective(
+    network: Any, data: TrainingData, settings: Settings
+) -> Callable[[NDArray[np.float64]], tuple[Any, NDArray[np.float64]]]:
+    """Cost of all pairs and its gradient, at one point or at several."""
+    if settings.engine != "torch":
+        return full_objective(network, data)
+    at_point = torch_engine().torch_objective(network, data, settings.device)
+
+    def at_points(points: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+        if points.ndim == 1:
+            return at_point(points)
+        values, gradients = zip(*map(at_point, points), strict=True)
+        return np.array(values, dtype=np.float64), np.array(gradients, dtype=np.float64)
+
+    return at_points
 
 
 def _best_epoch(

@@ -1,1 +1,1 @@
-"""Methods with a prototype for each cluster: ECM, CCM, BCM, CECM, BPEC, EGMM."""
+"""Methods with a prototype for each cluster, of which ECM is the first."""

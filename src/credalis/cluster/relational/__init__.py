@@ -1,1 +1,1 @@
-"""Methods that see dissimilarities alone: RECM, ECMdd, MECM."""
+"""Methods that see dissimilarities alone: RECM, ECMdd, MECM, MultiviewECMdd."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from credalis import _archive
 from credalis._checks import (
@@ -15,6 +16,8 @@ from credalis._checks import (
     check_integer,
     check_lengths,
     check_number,
+    naming,
+    shown,
 )
 from credalis._neighbors import (
     NeighborSearch,
@@ -27,6 +30,7 @@ from credalis._progress import Report
 from credalis._warnings import warn_user
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
+from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._schema import TransformerRule
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import (
@@ -86,11 +90,12 @@ class EkNNclus(BaseCredalClusterer):
 
         L(y) = ½ Σ_i Σ_{j ∈ N_K(i)} w_ij 1(y_i ≠ y_j).
 
-    At first every object is a cluster of its own. Then, in random order, objects join
-    the cluster with the largest sum of weights among their neighbours, until none wants
-    to move. If neighbourhood is mutual, as with K = n - 1, no move increases L; in
-    general L usually falls, and the number of sweeps is limited. L is 0 for a single
-    cluster: what is sought is a local minimum on the way from n clusters downwards.
+    At first every object is a cluster of its own, or in one that is given. Then, in
+    random order, objects join the cluster with the largest sum of weights among their
+    neighbours, until none wants to move. If neighbourhood is mutual, as with K = n - 1,
+    no move increases L; in general L usually falls, and the number of sweeps is
+    limited. L is 0 for a single cluster: what is sought is a local minimum on the way
+    from n clusters downwards.
 
     The masses of an object combine the evidence of its neighbours by Dempster's rule.
     They are on the clusters and on Ω, never on ∅.
@@ -114,6 +119,10 @@ class EkNNclus(BaseCredalClusterer):
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
+    init : "objects" or array-like of int, shape (n_samples,), default="objects"
+        Clusters to start from. "objects": every object is a cluster of its own. Given
+        labels are numbers of clusters, -1 for objects that are clusters of their own;
+        there are never more clusters than at the start.
     n_init : int or "auto", default="auto"
         Number of starts, each with other random orders, of which the one with the
         lowest L is kept; that is often the one with fewest clusters. "auto" is 1.
@@ -222,6 +231,7 @@ class EkNNclus(BaseCredalClusterer):
         exponent: float = 1.0,
         metric: Metric = "euclidean",
         symmetrize: bool = False,
+        init: str | ArrayLike = "objects",
         n_init: int | str = "auto",
         max_iter: int = 100,
         n_jobs: int | None = None,
@@ -233,11 +243,34 @@ class EkNNclus(BaseCredalClusterer):
         self.exponent = exponent
         self.metric = metric
         self.symmetrize = symmetrize
+        self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, neighbor_graph: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : ignored
+            Present for compatibility with pipelines and searches.
+        neighbor_graph : sparse matrix of shape (n_samples, n_samples), default=None
+            Distances of each object to its neighbours, if these have been found before;
+            what is not stored is no neighbour. K is the smallest number of neighbours
+            of an object, or `n_neighbors` if that is a smaller number. X serves
+            prediction alone.
+
+        Returns
+        -------
+        self
+        """
+        fit(self, X, neighbor_graph=neighbor_graph)
+        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -249,6 +282,8 @@ class EkNNclus(BaseCredalClusterer):
         check_factor("exponent", self.exponent, above=0, at_most=LARGEST_EXPONENT)
         if not hasattr(self.metric, "transform"):
             check_metric(self.metric, "gower")
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("objects",))
 
     def _check_n_clusters(self) -> None:
         pass
@@ -274,11 +309,40 @@ class EkNNclus(BaseCredalClusterer):
         if isinstance(n_neighbors, str):
             n_neighbors = round(_NEIGHBORS_PER_ROOT * np.sqrt(len(X)))
             n_neighbors = min(n_neighbors, len(X) - 1)
-        space = self._space(X, rng)
-        neighbors, lengths = nearest_neighbors(space.objects, space.metric, n_neighbors)
+        space, graph = self._space(X, rng), given.get("neighbor_graph")
+        if graph is None:
+            neighbors, lengths = nearest_neighbors(
+                space.objects, space.metric, n_neighbors
+            )
+        else:
+            neighbors, lengths = neighbors_of_graph(graph, len(X))
+            if not isinstance(self.n_neighbors, str):
+                n_neighbors = min(self.n_neighbors, neighbors.shape[1])
+                neighbors, lengths = (
+                    neighbors[:, :n_neighbors],
+                    lengths[:, :n_neighbors],
+                )
+            check_lengths(lengths, "neighbor_graph")
         gamma = neighbor_scale(lengths, self.quantile, self.exponent)
         weights = evidence_weights(lengths, gamma, self.exponent)
-        return VoteProblem(space, neighbors, weights, gamma)
+        return VoteProblem(space, neighbors, weights, gamma, self._start(len(X)))
+
+    def _start(self, n_samples: int) -> Indices:
+        """Clusters 0, 1, ... that the objects are in at first."""
+        if isinstance(self.init, str):
+            return np.arange(n_samples)
+        with naming("init"):
+            labels = np.asarray(self.init)
+        is_whole = labels.dtype.kind in "iu" and labels.shape == (n_samples,)
+        if not is_whole or labels.min() < -1:
+            raise ValueError(
+                f"init must hold a cluster >= 0, or -1, for each of the {n_samples} "
+                f"objects, got {shown(self.init)}"
+            )
+        labels = labels.astype(np.intp)
+        is_alone = labels == -1
+        labels[is_alone] = labels.max() + 1 + np.arange(is_alone.sum())
+        return np.unique(labels, return_inverse=True)[1]
 
     def _space(self, X: Array, rng: np.random.RandomState) -> _Space:
         """The matrix of dissimilarities, or the points and their metric."""
@@ -312,7 +376,9 @@ class EkNNclus(BaseCredalClusterer):
             labels = np.unique(labels, return_inverse=True)[1]
             return labels, disagreement(neighbors, weights, labels)
 
-        trace = iterate(step, everyone, tol=0, max_iter=self.max_iter, report=report)
+        trace = iterate(
+            step, problem.start, tol=0, max_iter=self.max_iter, report=report
+        )
         labels, masses = _largest_first(trace.state, neighbors, weights)
         n_clusters = masses.shape[1] - 1
         focal_sets = FocalSets.singletons(n_clusters)
@@ -380,6 +446,46 @@ class VoteProblem:
     neighbors: Indices
     weights: Array
     gamma: float
+    start: Indices
+
+
+def neighbors_of_graph(graph: Any, n_samples: int) -> tuple[Indices, Array]:
+    """Neighbours and distances, nearest first, as many as every object has.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n_samples, n_samples)
+        Distances; the diagonal does not count.
+    n_samples : int
+        Number of objects.
+
+    Returns
+    -------
+    neighbors : array of int, shape (n_samples, n_neighbors)
+    lengths : array of shape (n_samples, n_neighbors)
+    """
+    if not issparse(graph) or graph.shape != (n_samples, n_samples):
+        got = f"{type(graph).__name__} of shape {getattr(graph, 'shape', None)}"
+        raise ValueError(
+            f"neighbor_graph must be a sparse matrix of shape ({n_samples}, "
+            f"{n_samples}), got {got}"
+        )
+    entries = graph.tocoo()
+    is_other = entries.row != entries.col
+    rows, columns = entries.row[is_other], entries.col[is_other]
+    lengths = np.asarray(entries.data[is_other], dtype=np.float64)
+    if not np.isfinite(lengths).all() or (lengths < 0).any():
+        raise ValueError("neighbor_graph must hold distances, finite and not negative")
+    order = np.lexsort((columns, lengths, rows))
+    counts = np.bincount(rows, minlength=n_samples)
+    if not counts.all():
+        raise ValueError(
+            "neighbor_graph must hold a neighbour of each object, object "
+            f"{int(counts.argmin())} has none"
+        )
+    starts = np.cumsum(counts) - counts
+    chosen = order[starts[:, None] + np.arange(counts.min())]
+    return columns[chosen].astype(np.intp), lengths[chosen]
 
 
 def _largest_first(
