@@ -252,7 +252,8 @@ class Settings:
             "may_sample": mode == "memory"
             and not is_full
             and previous is None
-            and _leaves_training_open(parameters),
+            and _leaves_training_open(parameters)
+            and parameters["n_clusters"] < MANY_CLUSTERS,
         }
         names = [field.name for field in fields(cls) if field.name not in resolved]
         return cls(**{name: parameters[name] for name in names}, **resolved)
