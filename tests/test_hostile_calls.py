@@ -42,6 +42,7 @@ from credalis.plots import (
     ShepardDisplay,
 )
 from credalis.streaming import NewClusterMonitor
+from credalis.tabular import TablePreparation
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -66,6 +67,7 @@ SIX = np.array(
         [-5.304519565434273, -6.305591981168087, 6.637810140783329, -1.57308061],
     ]
 )
+RAGGED = [[1.0], [1.0, 2.0]]
 PARTITION = CredalPartition.from_labels(np.repeat([0, 1], 10))
 SETS = FocalSets.full(2)
 MASSES = np.array([[0.1, 0.2, 0.3, 0.4]])
@@ -202,7 +204,16 @@ def test_other_things_are_no_focal_sets(call, wrong):
             lambda: ShepardDisplay.from_partition(PARTITION, MATRIX, scale=5e-324),
             "scale must lie between",
         ),
-        (lambda: credalis.explain(PARTITION, [[1.0], [1.0, 2.0]]), "X is not valid"),
+        (lambda: credalis.explain(PARTITION, RAGGED), "X is not valid"),
+        (lambda: TablePreparation().fit(RAGGED), "X is not valid"),
+        (lambda: EVCLUS(metric="gower").fit(RAGGED), "X is not valid"),
+        (lambda: NNEVCLUS(module=len).fit(RAGGED), "X is not valid"),
+        (
+            lambda: CredalPartitionDisplay.from_partition(
+                PARTITION, ROWS, centers=RAGGED
+            ),
+            "centers is not valid",
+        ),
         (
             lambda: CredalPartitionDisplay.from_partition(3, ROWS),
             "partition must be a CredalPartition",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._checks import naming
 from credalis._drawing.axes import add_legend, line_handle, mark_handle, start_axes
 from credalis._drawing.inputs import (
     check_feature_names,
@@ -305,7 +306,8 @@ def _checked_centers(centers: ArrayLike | None, features: Points) -> Points | No
     """Prototypes (n_centers, n_features), or a ValueError."""
     if centers is None:
         return None
-    array = np.asarray(centers, dtype=np.float64)
+    with naming("centers"):
+        array = np.asarray(centers, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != features.shape[1]:
         raise ValueError(
             f"centers must have shape (n_centers, {features.shape[1]}), "

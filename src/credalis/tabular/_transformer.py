@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from credalis._checks import check_choice, is_frame
+from credalis._checks import check_choice, is_frame, naming
 from credalis._choices import DATE_PARTS
 from credalis._weights import check_sample_weight
 from credalis.dissimilarity import Gower
@@ -163,13 +163,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """The columns of a frame or of an array; a fit remembers their number."""
         if not is_frame(X):
             # An array has to be what scikit-learn says it has to be.
-            X = validate_data(
-                self,
-                X,
-                reset=reset,
-                dtype=None,
-                ensure_all_finite="allow-nan" if self.missing != "error" else True,
-            )
+            with naming("X"):
+                X = validate_data(
+                    self,
+                    X,
+                    reset=reset,
+                    dtype=None,
+                    ensure_all_finite="allow-nan" if self.missing != "error" else True,
+                )
             return as_arrow(X)
         content = as_arrow(X)
         if reset:
@@ -202,7 +203,8 @@ def known_columns(X: Any) -> dict[str, Any]:
 
     All columns of an array count: no name tells what they are for.
     """
-    columns = None if is_frame(X) else [f"x{j}" for j in range(np.shape(X)[1])]
+    with naming("X"):
+        columns = None if is_frame(X) else [f"x{j}" for j in range(np.shape(X)[1])]
     found = TablePreparation(columns=columns).fit(X)
     names = ("n_features_in_", "feature_names_in_", "preparation_", "decisions_")
     return {name: getattr(found, name) for name in names if hasattr(found, name)}

@@ -577,8 +577,11 @@ default="auto"
 
     def _object_shape(self, X: Any) -> tuple[int, ...] | None:
         """Shape of an object, if a module gets objects that are not rows."""
-        takes_arrays = self.module is not None and not self._is_precomputed
-        return np.shape(X)[1:] if takes_arrays and np.ndim(X) > 2 else None
+        if self.module is None or self._is_precomputed:
+            return None
+        with naming("X"):
+            shape = np.shape(X)
+        return shape[1:] if len(shape) > 2 else None
 
     def _validate(
         self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
