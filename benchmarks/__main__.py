@@ -29,6 +29,7 @@ from benchmarks import (
     prototypes,
     relational,
     row_costs,
+    sizes,
     streams,
     suggestions,
 )
@@ -66,7 +67,7 @@ EXPERIMENTS = {
 }
 ALL = BENCHMARKS | EXPERIMENTS
 # They take hours, can be interrupted, and have options of their own.
-COMPARISONS = {"defaults": defaults.main, "doubt": doubt.main}
+COMPARISONS = {"defaults": defaults.main, "doubt": doubt.main, "sizes": sizes.main}
 
 
 def main():

@@ -109,7 +109,7 @@ ESTIMATORS = [
     CatECM(),
     CatECM(focal_sets="singletons", alpha=2.0, beta=1.3, delta=2.0, n_bins=8),
     Consensus(),
-    Consensus(n_clusters=3, metric="gower"),
+    Consensus(n_clusters=2, metric="gower"),
     Consensus(
         n_clusters=3,
         members=["full", "ward", "bpec"],

@@ -10,7 +10,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 pytest.importorskip("benchmarks", reason="benchmarks are not part of the sources")
 
-from benchmarks import bars, comparison, contenders, defaults, doubt, generated, scores
+from benchmarks import (
+    bars,
+    comparison,
+    contenders,
+    defaults,
+    doubt,
+    embeddings,
+    generated,
+    scores,
+    sizes,
+)
 from benchmarks.choose import choose_cases
 from benchmarks.harness import Skipped, table
 from benchmarks.journal import Journal
@@ -380,3 +390,50 @@ class TestRuns:
         curves, sets = drawn.axes
         assert len(curves.lines) == len(names)
         assert len(sets.lines) == len(names) + 2  # the level, and Bayes
+
+
+class TestSizes:
+    def test_rows_of_any_shape(self):
+        for n_features, n_clusters in sizes.SHAPES.values():
+            X, y = sizes.draw(60, n_features, n_clusters, 0)
+            assert X.shape == (60, n_features)
+            assert X.dtype == np.float32
+            assert y.max() < n_clusters
+
+    def test_the_clusters_can_be_told_apart(self):
+        assert 0.9 < sizes.best_agreement(10, 10, n_rows=2000) < 1
+
+    def test_a_cell_runs_in_its_own_process(self, tmp_path):
+        sizes.write_rows(tmp_path, 300, 10, 10)
+        record = sizes.measured(tmp_path, "KMeans", 10, 60, 8)
+        assert 0 < record["ari"] <= 1
+        assert record["seconds"] < 60
+        assert sizes.measured(tmp_path, "KMeans", 10, 60, 0.01).keys() == {"reason"}
+
+    def test_what_falls_short(self):
+        good = {"ari": 0.95, "seconds": 1.0, "megabytes": 100.0}
+        records = {
+            ("2x50", 10_000, "NNEVCLUS"): good,
+            ("2x50", 10_000, "KMeans"): good | {"ari": 0.955},
+            ("2x50", 10_000, "GaussianMixture"): good | {"seconds": 0.7},
+            ("2x50", 10_000, "HDBSCAN"): {"reason": "memory"},
+        }
+        assert sizes.failures(records) == []
+        records["2x50", 10_000, "GaussianMixture"] = good | {"seconds": 0.5}
+        records["2x50", 10_000, "KMeans"] = good | {"ari": 0.97}
+        assert len(sizes.failures(records)) == 2
+        text = sizes.markdown(records)
+        assert "| KMeans | 1 s, 100 MB, 0.970 |" in text
+        assert "| HDBSCAN | – |" in text
+
+
+class TestEmbeddings:
+    def test_rows_have_length_one(self):
+        for X, y in (embeddings.latent(50, 5, 0), embeddings.digits(40)):
+            assert X.shape == (len(y), embeddings.N_FEATURES)
+            assert_allclose(np.linalg.norm(X, axis=1), 1, rtol=1e-5)
+
+    def test_a_law_has_rows_of_any_seed(self):
+        first, again = embeddings.latent(30, 5, 1), embeddings.latent(30, 5, 1)
+        assert_array_equal(first[0], again[0])
+        assert (first[0] != embeddings.latent(30, 5, 2)[0]).any()

@@ -199,6 +199,33 @@ def test_shifted_data_have_the_same_similarities(points, dtype, tolerance):
     np.testing.assert_allclose(block, by_definition(points), rtol=0, atol=tolerance)
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (float, 1e-12)])
+@pytest.mark.parametrize("kind", ["prepared", "deferred"])
+def test_squares_of_distances_are_dissimilarities_too(points, kind, dtype, tolerance):
+    if kind == "prepared":
+        similarities = EuclideanSimilarities.from_points(
+            points, SCALE, dtype, is_squared=True
+        )
+    else:
+        similarities = DeferredSimilarities(
+            points, np.arange(len(points)), SCALE, dtype, is_squared=True
+        )
+    plain = MetricSimilarities(points, "sqeuclidean", decay_rate(SCALE))
+    some = np.array([7, 3, 30, 3, 12])
+    for ours, theirs in [
+        (similarities, plain),
+        (similarities.take(some), plain.take(some)),
+        (similarities.between(slice(5, 20)), plain.between(slice(5, 20))),
+    ]:
+        block = np.empty((ours.n_samples, ours.n_samples), dtype=dtype)
+        ours.fill(slice(None), slice(None), block)
+        np.testing.assert_allclose(block, theirs.matrix(), rtol=0, atol=tolerance)
+        rows, columns = np.triu_indices(ours.n_samples)
+        np.testing.assert_allclose(
+            ours.pairs(rows, columns), theirs.matrix()[rows, columns], atol=tolerance
+        )
+
+
 def test_far_outliers_do_not_blur_the_other_similarities(points):
     points[:2] += 1e5
     similarities = EuclideanSimilarities.from_points(points, SCALE, np.float32)

@@ -59,6 +59,10 @@ _BLOCK_ROWS = 4096
 # Scores that differ by this share of the spread are equal.
 _ROUNDING = 1e-9
 
+# Objects closer than this share of the usual distance are equal: a transformer places
+# one object and the same among others up to rounding.
+SAME = 1e-9
+
 # What is left for the clusters where ∅ has all mass up to rounding: it adds nothing to
 # a sum of 1, but still says which cluster comes first.
 LEAST_REST = 1e-30
@@ -277,7 +281,7 @@ class NeighborNovelty:
         lengths = self._search.query(values, self.n_neighbors + 1)[1]
         # Some metrics have no distances for rows at the end of the numbers.
         lengths = np.where(np.isnan(lengths), np.inf, lengths)
-        is_copy = lengths[:, :1] == 0
+        is_copy = lengths[:, :1] <= SAME * self.floor
         return np.where(is_copy, lengths[:, 1:], lengths[:, :-1])
 
 

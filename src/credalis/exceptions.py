@@ -36,7 +36,7 @@ class CollapseWarning(ResultWarning):
 
 
 class ContrastWarning(UserWarning):
-    """Nearly all dissimilarities of the objects are equal."""
+    """Nearly all dissimilarities of the objects, or all δ* of them, are equal."""
 
 
 class EmptyClusterWarning(ResultWarning):

@@ -227,7 +227,7 @@ def test_novelty_beside_dissimilarities_of_their_own(X, tmp_path):
     ("metric", "message"),
     [
         ("manhattan", "metric must be 'euclidean' or .* got 'manhattan': fit with"),
-        ("cosine", "metric must be 'euclidean' or .* got 'cosine': fit with"),
+        ("correlation", "metric must be 'euclidean' or .* 'correlation': fit with"),
         (distance.chebyshev, "metric must be 'euclidean' or .*chebyshev.*: fit with"),
         (StandardScaler(), r"metric must be no transformer .*StandardScaler.*: fit"),
     ],

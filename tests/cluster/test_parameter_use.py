@@ -71,7 +71,7 @@ OTHERS = {
     "hidden_layer_sizes": ({}, (5,)),
     "metric": ({}, "manhattan"),
     "symmetrize": ({}, True),
-    "n_components": ({}, 2),
+    "n_components": ({}, 1),
     "dissimilarity_quantile": ({}, 0.5),
     "dissimilarity_scale": ({}, 3.0),
     "novelty_detector": ({}, "ocsvm"),
@@ -127,9 +127,6 @@ def masses_with(parameters, name, X, way, tmp_path):
         }
     model = network(way, **companions | parameters)
     rows = X
-    if name == "n_components" and way == "memory":
-        model.set_params(metric="precomputed")
-        rows = np.linalg.norm(X[:, None] - X, axis=2)
     fitted(model, rows, way, tmp_path, **given_for(name, X, way))
     if name == "warm_start":
         fitted(model, rows, way, tmp_path)

@@ -261,6 +261,17 @@ class TestFits:
         X[::2, :20] += 3
         assert ContrastWarning not in said(ECM(2, random_state=0), X)
 
+    @pytest.mark.parametrize("method", [EVCLUS, NNEVCLUS])
+    @pytest.mark.parametrize(("scale", "what"), [(1e-3, "small"), (1e4, "large")])
+    def test_scales_without_contrast(self, four_blobs, method, scale, what):
+        model = method(4, dissimilarity_scale=scale, n_init=1, random_state=0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(four_blobs[0][::2])
+        told = [each for each in caught if each.category is ContrastWarning]
+        assert len(told) == 1
+        assert f"δ0 = {scale:.3g} is so {what}" in str(told[0].message)
+
     def test_sound_results(self, four_blobs):
         X = four_blobs[0][::2]
         for method in (ECM, RECM, EVCLUS, NNEVCLUS):

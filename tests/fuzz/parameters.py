@@ -65,7 +65,7 @@ GOOD: dict[str, tuple] = {
     "n_clusters": (1, 2, 2, 2, 3, 3, 4, 5, 7, np.int64(3), 12, 20),
     "focal_sets": ("auto", "singletons", "pairs", "full", "two-step"),
     "hidden_layer_sizes": ("auto", (), (1,), (3,), 4, (4, 3), (2, 2, 2), [5]),
-    "n_components": ("auto", 1, 2, 3),
+    "n_components": ("auto", 1, 2, 3, None),
     "symmetrize": (False, True),
     "dissimilarity_quantile": ("auto", "paper", *_SHARES),
     "dissimilarity_scale": (None, *_POSITIVE),

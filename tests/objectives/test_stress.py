@@ -14,7 +14,7 @@ from credalis.objectives import (
     block_stress,
     cross_stress,
 )
-from credalis.objectives._stress import low_rank_factor
+from credalis.objectives._stress import conflicting, low_rank_factor
 from helpers import focal_set_lists
 
 quick = settings(max_examples=40)
@@ -219,6 +219,22 @@ def test_block_stress_is_the_function_behind_the_term(rng):
     )
     assert value == again
     np.testing.assert_array_equal(gradient, slopes)
+
+
+@pytest.mark.parametrize(
+    "focal_sets",
+    [
+        FocalSets.singletons(250),
+        FocalSets.pairs(200, [(k, k + 1) for k in range(199)]),
+        FocalSets.singletons(5),
+    ],
+)
+def test_conflicts_of_many_sets_that_hardly_meet(focal_sets, rng):
+    masses = rng.dirichlet(np.ones(len(focal_sets)), size=30).T
+    disjoint = focal_sets.disjoint.astype(float)
+    found = np.empty_like(masses)
+    conflicting(disjoint, masses, found)
+    np.testing.assert_allclose(found, disjoint @ masses, rtol=0, atol=1e-14)
 
 
 @given(problems(max_samples=20))

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -198,10 +198,11 @@ class Similarities(ABC):
 
 @dataclass(frozen=True, eq=False)
 class EuclideanSimilarities(Similarities):
-    """Similarities from Euclidean distances between points.
+    """Similarities from Euclidean distances between points, or from their squares.
 
     -γ ‖x_i - x_j‖² is one product of two augmented matrices: with y = √(2γ) x it is
-    (y_i, -‖y_i‖²/2, 1) · (y_j, 1, -‖y_j‖²/2).
+    (y_i, -‖y_i‖²/2, 1) · (y_j, 1, -‖y_j‖²/2). If dissimilarities are the squared
+    distances, -γ ‖x_i - x_j‖⁴ is minus the square of such a product, with √γ for γ.
 
     Attributes
     ----------
@@ -213,29 +214,43 @@ class EuclideanSimilarities(Similarities):
     has_underflow : bool
         Whether similarities can be too small for a normal number; processors are slow
         at such numbers.
+    is_squared : bool
+        Whether dissimilarities are the squared distances.
     """
 
     left: Array
     right: Array
     has_rounding: bool = False
     has_underflow: bool = False
+    is_squared: bool = False
 
     @classmethod
     def from_points(
-        cls, points: NDArray[np.float64], scale: float, dtype: type = np.float64
+        cls,
+        points: NDArray[np.float64],
+        scale: float,
+        dtype: type = np.float64,
+        *,
+        is_squared: bool = False,
     ) -> "EuclideanSimilarities":
         """From points (n_samples, n_features) and the scale δ0."""
+        rate = decay_rate(scale)
+        if is_squared:
+            rate = np.sqrt(rate)
         # Differences do not change when a centre is removed, but their rounding does;
         # far outliers would move the mean away from all the others.
         some = points[:: 1 + len(points) // _CENTER_POINTS]
         # What overflows is refused below.
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = np.subtract(points.T, np.median(some, axis=0)[:, None], order="C")
-            scaled *= np.sqrt(2 * decay_rate(scale))
+            scaled *= np.sqrt(2 * rate)
             half_norms = -0.5 * np.einsum("ij,ij->j", scaled, scaled)
         limits = np.finfo(dtype)
         farthest = half_norms.min(initial=0.0)
-        if not farthest > limits.min / 4:
+        lowest, smallest = limits.min, np.log(limits.tiny)
+        if is_squared:
+            lowest, smallest = -np.sqrt(limits.max), -np.sqrt(-smallest)
+        if not farthest > lowest / 4:
             raise ValueError(
                 f"X must have distances that can be squared as {limits.dtype}, the "
                 f"farthest are {np.sqrt(-farthest):.3g} times δ0: scale the data, "
@@ -250,7 +265,8 @@ class EuclideanSimilarities(Similarities):
             right,
             bool(limits.eps * farthest < -_ROUNDING_TOLERANCE),
             # Points on opposite sides are at most twice as far from each other.
-            bool(4 * farthest < np.log(limits.tiny)),
+            bool(4 * farthest < smallest),
+            is_squared,
         )
 
     @property
@@ -265,6 +281,7 @@ class EuclideanSimilarities(Similarities):
             np.take(self.right, objects, axis=1),
             self.has_rounding,
             self.has_underflow,
+            self.is_squared,
         )
 
     def between(self, rows: slice) -> "EuclideanSimilarities":
@@ -274,6 +291,7 @@ class EuclideanSimilarities(Similarities):
             self.right[:, rows],
             self.has_rounding,
             self.has_underflow,
+            self.is_squared,
         )
 
     @property
@@ -288,6 +306,9 @@ class EuclideanSimilarities(Similarities):
         # NumPy compares with an array several times as fast as with a number.
         if self.has_rounding:
             np.minimum(out, np.zeros(out.shape[1], out.dtype), out=out)
+        if self.is_squared:
+            np.square(out, out=out)
+            np.negative(out, out=out)
         if self.has_underflow:
             floor = np.full(out.shape[1], _SMALLEST_EXPONENT, out.dtype)
             np.maximum(out, floor, out=out)
@@ -298,7 +319,8 @@ class EuclideanSimilarities(Similarities):
     ) -> NDArray[np.float64]:
         """From differences of the points."""
         difference = self.left[:-2, rows] - self.left[:-2, columns]
-        return np.exp(-0.5 * np.square(difference).sum(axis=0))
+        exponents = -0.5 * np.square(difference).sum(axis=0)
+        return np.exp(-np.square(exponents) if self.is_squared else exponents)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,12 +339,15 @@ class DeferredSimilarities(Similarities):
         δ0.
     dtype : type
         Of the numbers that are computed.
+    is_squared : bool
+        Whether dissimilarities are the squared distances.
     """
 
     points: NDArray[np.float64]
     objects: NDArray[np.intp]
     scale: float
     dtype: type = np.float64
+    is_squared: bool = False
 
     @property
     def n_samples(self) -> int:  # type: ignore[override]
@@ -333,10 +358,8 @@ class DeferredSimilarities(Similarities):
         """The same for some objects, prepared if they are few."""
         chosen = self.objects[objects]
         if len(chosen) * self.points.shape[1] > MAX_STORED:
-            return DeferredSimilarities(self.points, chosen, self.scale, self.dtype)
-        return EuclideanSimilarities.from_points(
-            self.points[chosen], self.scale, self.dtype
-        )
+            return replace(self, objects=chosen)
+        return self._prepared(chosen)
 
     def between(self, rows: slice) -> Similarities:
         """The same for a range of objects."""
@@ -345,9 +368,7 @@ class DeferredSimilarities(Similarities):
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Prepare both ranges together, then one product and one exponential."""
         first, second = self.objects[rows], self.objects[columns]
-        both = EuclideanSimilarities.from_points(
-            self.points[np.concatenate([first, second])], self.scale, self.dtype
-        )
+        both = self._prepared(np.concatenate([first, second]))
         both.fill(slice(len(first)), slice(len(first), None), out)
 
     def pairs(
@@ -363,7 +384,14 @@ class DeferredSimilarities(Similarities):
                 - self.points[self.objects[columns[part]]]
             )
             values[part] = np.einsum("ij,ij->i", difference, difference)
+        if self.is_squared:
+            values *= values
         return np.exp(-decay_rate(self.scale) * values)
+
+    def _prepared(self, objects: NDArray[np.intp]) -> EuclideanSimilarities:
+        return EuclideanSimilarities.from_points(
+            self.points[objects], self.scale, self.dtype, is_squared=self.is_squared
+        )
 
 
 @dataclass(frozen=True, eq=False)

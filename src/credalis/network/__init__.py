@@ -23,6 +23,7 @@ from credalis.network._model import (
 )
 from credalis.network._novelty import INITIAL_COEFFICIENTS, couple, mass_weight
 from credalis.network._onnx import onnx_model
+from credalis.network._projection import MANY_FEATURES, Projection
 from credalis.network._training import (
     BlockTrainer,
     SideInformation,
@@ -34,6 +35,7 @@ from credalis.network._training import (
 
 __all__ = [
     "INITIAL_COEFFICIENTS",
+    "MANY_FEATURES",
     "BlockTrainer",
     "CredalNetwork",
     "DeferredInputs",
@@ -41,6 +43,7 @@ __all__ = [
     "NearestScores",
     "NoveltyScorer",
     "Perceptron",
+    "Projection",
     "SideInformation",
     "Standardization",
     "TrainingData",

@@ -77,9 +77,14 @@ def separating_weights(
 def weights_for_other_inputs(
     weights: list[Array], old: Standardization, new: Standardization
 ) -> list[Array]:
-    """Weights that do with inputs scaled anew what they did with the old ones."""
+    """Weights that do with inputs scaled anew what they did with the old ones.
+
+    There may be further inputs after these.
+    """
+    n_old = len(old.mean)
+    mean, scale = new.mean[:n_old], new.scale[:n_old]
     first = weights[0].copy()
     # z = (s' z' + m' - m) / s for inputs z and z' of the same object.
-    first[:, 0] += weights[0][:, 1:] @ ((new.mean - old.mean) / old.scale)
-    first[:, 1:] *= new.scale / old.scale
+    first[:, 0] += weights[0][:, 1:] @ ((mean - old.mean) / old.scale)
+    first[:, 1:] *= scale / old.scale
     return [first, *weights[1:]]

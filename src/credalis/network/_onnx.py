@@ -11,6 +11,7 @@ from credalis.network._detector import KernelScores, NoveltyScorer
 from credalis.network._model import CredalNetwork
 from credalis.network._onnx_graph import OnnxGraph
 from credalis.network._onnx_novelty import neighbor_scores, softplus, with_novelty
+from credalis.network._projection import Projection
 
 Array = NDArray[np.floating]
 
@@ -30,6 +31,7 @@ def onnx_model(
     focal_sets: FocalSets,
     *,
     input_shape: tuple[int, ...],
+    projection: Projection | None,
     steps: list[tuple[str, Array]],
     novelty: NoveltyScorer | None,
     reference: NeighborNovelty | Calibration | None,
@@ -49,6 +51,8 @@ def onnx_model(
         Its outputs.
     input_shape : tuple of int
         Shape of one object.
+    projection : Projection or None
+        From rows to places, of which attributes are a part; None: rows are both.
     steps : list of (str, array)
         Operators with their second operand that turn attributes into inputs.
     novelty : NoveltyScorer or None
@@ -57,7 +61,7 @@ def onnx_model(
         What the reported mass on ∅ comes from: distances to training objects, or the
         scores of the detector; None if it is that of the network.
     compares_inputs : bool
-        Whether distances to training objects are those of inputs, not of attributes.
+        Whether distances to training objects are those of inputs, not of places.
     outlier_rate : float
         The p-value at which half of the mass is on ∅, with a reference.
     dtype : type
@@ -74,7 +78,9 @@ def onnx_model(
     rows = "X"
     if len(input_shape) > 1:
         rows = graph.add("Flatten", rows)
-    attributes = rows
+    places = rows
+    if projection is not None:
+        places, rows = _projected(graph, projection, rows)
     for operator, values in steps:
         rows = graph.add(operator, rows, graph.constant(values))
     outputs = _outputs(graph, network, parameters, rows)
@@ -90,8 +96,10 @@ def onnx_model(
         signals = _signals(graph, parameters[-2:], scores)
         masses = _coupled(graph, network, masses, signals)
     if isinstance(reference, NeighborNovelty):
-        places = rows if compares_inputs else attributes
-        strangeness = neighbor_scores(graph, reference, places)
+        compared = rows if compares_inputs else places
+        strangeness = neighbor_scores(
+            graph, reference, compared, is_computed=projection is not None
+        )
         calibration = reference.calibration
         masses = with_novelty(
             graph, masses, strangeness, calibration, outlier_rate, focal_sets
@@ -128,6 +136,35 @@ def onnx_model(
     helper.set_model_props(model, {"focal_sets": ", ".join(focal_sets.names)})
     checker.check_model(model, full_check=True)
     return model
+
+
+def _projected(graph: OnnxGraph, projection: Projection, rows: str) -> tuple[str, str]:
+    """Places of rows, and those coordinates of them that are attributes."""
+    if projection.normalizes:
+        rows = _unit_rows(graph, rows)
+    if projection.components is None:
+        places = graph.add("Mul", rows, graph.constant(np.sqrt(0.5)))
+        return places, places
+    deviations = graph.add("Sub", rows, graph.constant(projection.mean))
+    components = projection.components
+    scores = graph.add("MatMul", deviations, graph.constant(components.T))
+    spanned = graph.add("MatMul", scores, graph.constant(components))
+    left = graph.add("Sub", deviations, spanned)
+    lengths = graph.add("ReduceL2", left, axes=[1], keepdims=1)
+    if projection.normalizes:
+        half = graph.constant(np.sqrt(0.5))
+        scores, lengths = (graph.add("Mul", each, half) for each in (scores, lengths))
+    return graph.add("Concat", scores, lengths, axis=1), scores
+
+
+def _unit_rows(graph: OnnxGraph, rows: str) -> str:
+    """Rows divided by their lengths, in units of their largest entries."""
+    least = graph.constant(np.finfo(graph.dtype).tiny)
+    sizes = graph.add("Abs", rows)
+    largest = graph.add("ReduceMax", sizes, axes=[1], keepdims=1)
+    rows = graph.add("Div", rows, graph.add("Max", largest, least))
+    lengths = graph.add("ReduceL2", rows, axes=[1], keepdims=1)
+    return graph.add("Div", rows, graph.add("Max", lengths, least))
 
 
 def _outputs(graph: OnnxGraph, network: Any, parameters: Array, rows: str) -> str:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from credalis._checks import shown
 from credalis._neighbors import EUCLIDEAN
-from credalis._novelty import LEAST_REST, Calibration, NeighborNovelty
+from credalis._novelty import LEAST_REST, SAME, Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.network._onnx_graph import OnnxGraph
 
@@ -14,6 +14,10 @@ Array = NDArray[np.float64]
 # Candidates beyond the neighbours that are asked for: squared distances by products
 # lose digits, and only the lengths of the candidates are computed again.
 _MORE_CANDIDATES = 8
+
+# Units in the last place, of the usual distance, by which a sum of many numbers may
+# depend on who adds them.
+_SAME_UNITS = 1e3
 
 
 def softplus(graph: OnnxGraph, values: str) -> str:
@@ -37,7 +41,9 @@ def _not_zero(graph: OnnxGraph, values: str) -> str:
     return graph.add("Max", values, graph.constant(np.finfo(graph.dtype).tiny))
 
 
-def neighbor_scores(graph: OnnxGraph, reference: NeighborNovelty, rows: str) -> str:
+def neighbor_scores(
+    graph: OnnxGraph, reference: NeighborNovelty, rows: str, *, is_computed: bool
+) -> str:
     """Log of the mean distance to the nearest reference objects, (n, 1).
 
     Parameters
@@ -48,6 +54,9 @@ def neighbor_scores(graph: OnnxGraph, reference: NeighborNovelty, rows: str) -> 
         Reference objects and their calibration.
     rows : str
         Where the objects are: attributes, inputs, or dissimilarities.
+    is_computed : bool
+        Whether that is up to rounding, so that a copy of a reference object is near it
+        but not in the same place.
     """
     metric = reference.metric
     if reference.columns is not None:
@@ -57,13 +66,16 @@ def neighbor_scores(graph: OnnxGraph, reference: NeighborNovelty, rows: str) -> 
         lengths = _candidate_lengths(graph, reference, rows)
     else:
         raise ValueError(
-            "metric must be 'euclidean' or 'precomputed' for ∅ as novelty to be "
-            f"written as ONNX, got {shown(metric)}: fit with empty_set='stress', or "
-            "with novelty_detector='ocsvm', whose scores need no distances"
+            "metric must be 'euclidean' or 'cosine' or 'precomputed' for ∅ as novelty "
+            f"to be written as ONNX, got {shown(metric)}: fit with empty_set='stress', "
+            "or with novelty_detector='ocsvm', whose scores need no distances"
         )
     n_asked = reference.n_neighbors + 1
     lengths = _smallest(graph, lengths, n_asked)[0]
-    return _log_mean(graph, _without_copy(graph, lengths, n_asked), reference.floor)
+    # Coordinates that are sums have a few units of rounding.
+    same = max(SAME, _SAME_UNITS * float(np.finfo(graph.dtype).eps)) * reference.floor
+    others = _without_copy(graph, lengths, n_asked, same if is_computed else 0.0)
+    return _log_mean(graph, others, reference.floor)
 
 
 def with_novelty(
@@ -136,14 +148,17 @@ def _smallest(graph: OnnxGraph, values: str, n_smallest: int) -> tuple[str, str]
     return graph.add_pair("TopK", values, count, axis=1, largest=0, sorted=1)
 
 
-def _without_copy(graph: OnnxGraph, lengths: str, n_lengths: int) -> str:
-    """Lengths (n, n_lengths) less a first one that is 0, else less the last."""
+def _without_copy(graph: OnnxGraph, lengths: str, n_lengths: int, same: float) -> str:
+    """Lengths (n, n_lengths) less a first one that is 0, else less the last.
+
+    Lengths up to ``same`` are 0.
+    """
 
     def part(start: int, stop: int) -> str:
         bounds = (np.array([each], dtype=np.int64) for each in (start, stop, 1))
         return graph.add("Slice", lengths, *map(graph.constant, bounds))
 
-    is_copy = graph.add("Equal", part(0, 1), graph.constant(0.0))
+    is_copy = graph.add("LessOrEqual", part(0, 1), graph.constant(same))
     return graph.add("Where", is_copy, part(1, n_lengths), part(0, n_lengths - 1))
 
 

@@ -23,6 +23,11 @@ from credalis.objectives._terms import Array, Objective
 _ONE_TILE = 256
 _TILE = 128
 
+# From so many focal sets on, each of which meets no more than so many others on
+# average, a sparse product takes less time.
+_MANY_SPARSE_SETS = 250
+_FEW_MEETINGS = 20
+
 # From so many focal sets on, it pays to look at what they are.
 _MANY_SETS = 64
 
@@ -388,7 +393,7 @@ def block_stress(
     first[-1] = 1.0
     second = np.empty_like(first)
     against = second[:-1]
-    np.matmul(disjoint, masses, out=against)
+    conflicting(disjoint, masses, out=against)
     second[-1] = -1.0
 
     gradient = np.empty((n_sets, n_samples if wants_gradient else 0), dtype=dtype)
@@ -432,6 +437,32 @@ def block_stress(
     weight = 1.0 if weights is not None else 1.0 / (n_samples * (n_samples - 1))
     gradient *= 4.0 * weight
     return float(total) * weight, gradient
+
+
+def conflicting(disjoint: Array, masses: Array, out: Array) -> None:
+    """Write C M, the masses in conflict with each focal set, (n_focal_sets, n_samples).
+
+    Of many sets, most meet few others: then these are subtracted from the sum of all
+    masses, and the time grows with the number of sets, not with its square.
+
+    Parameters
+    ----------
+    disjoint : array of shape (n_focal_sets, n_focal_sets)
+        The matrix C.
+    masses : array of shape (n_focal_sets, n_samples)
+        M.
+    out : array of shape (n_focal_sets, n_samples)
+        Receives the product.
+    """
+    n_sets = len(disjoint)
+    if n_sets >= _MANY_SPARSE_SETS:
+        meeting = disjoint == 0
+        if np.count_nonzero(meeting) <= _FEW_MEETINGS * n_sets:
+            np.subtract(
+                masses.sum(axis=0), csr_array(meeting, dtype=masses.dtype) @ masses, out
+            )
+            return
+    np.matmul(disjoint, masses, out=out)
 
 
 def residual_store(n_samples: int, dtype: DTypeLike) -> Array:

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import naming
-from credalis.sources._base import Array, Source
+from credalis.sources._base import Array, Source, buffer_rows
 
 # Consecutive rows that stay together when rows are mixed: long enough that a disk reads
 # them at once, and few enough that a buffer holds dozens of them.
 _PIECE_ROWS = 4096
+_LEAST_PIECES = 32
 
 # Rows, evenly spread, that tell an array from others.
 _FINGERPRINT_ROWS = 1024
@@ -22,7 +23,7 @@ class ArraySource(Source):
 
     Only parts of it are ever copied. To mix the rows, pieces of 4096 consecutive ones
     are taken in random order, as many at a time as fit in a buffer: 51 pieces for ten
-    columns.
+    columns. With more columns pieces are shorter, so that a buffer holds 32 of them.
 
     Parameters
     ----------
@@ -76,7 +77,8 @@ class ArraySource(Source):
     def _mixed_parts(
         self, rng: np.random.RandomState, max_rows: int
     ) -> Iterator[Array]:
-        piece_rows = max(1, min(_PIECE_ROWS, max_rows))
+        piece_rows = min(_PIECE_ROWS, buffer_rows(self.n_features) // _LEAST_PIECES)
+        piece_rows = max(1, min(piece_rows, max_rows))
         starts = np.arange(0, len(self.array), piece_rows)
         n_buffers = -(-len(starts) // max(1, max_rows // piece_rows))
         for chosen in np.array_split(rng.permutation(starts), n_buffers):

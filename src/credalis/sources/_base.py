@@ -87,8 +87,7 @@ class Source(ABC):
             and at most 262 144 rows. The last part may be up to a quarter larger.
         """
         if max_rows is None:
-            max_rows = _BUFFER_ENTRIES // self.n_features
-            max_rows = min(max(max_rows, _MIN_BUFFER_ROWS), _MAX_BUFFER_ROWS)
+            max_rows = buffer_rows(self.n_features)
         check_integer("max_rows", max_rows, at_least=1)
         buffer: Array | None = None
         for part in self._mixed_parts(rng, max_rows):
@@ -222,6 +221,12 @@ class Source(ABC):
         raise ValueError(
             f"{self.name} must be finite, got {batch[row, column]} in {where}{what}"
         )
+
+
+def buffer_rows(n_features: int) -> int:
+    """Rows of a buffer, unless it is said how many."""
+    n_rows = _BUFFER_ENTRIES // n_features
+    return min(max(n_rows, _MIN_BUFFER_ROWS), _MAX_BUFFER_ROWS)
 
 
 def gathered(batches: Iterator[Array], max_rows: int) -> Iterator[Array]:

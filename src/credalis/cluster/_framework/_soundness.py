@@ -29,7 +29,8 @@ from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._medoids import k_medoids
-from credalis.dissimilarity import dissimilarities_between
+from credalis.cluster._inputs._side_information import placed
+from credalis.dissimilarity import dissimilarities_between, transform
 from credalis.exceptions import (
     CollapseWarning,
     ContrastWarning,
@@ -86,6 +87,10 @@ UNEQUAL_SPREADS = 100.0
 # nearly equal; that of normal noise is 0.7 / √d.
 _EQUAL_LENGTHS = 0.1
 _MAX_PAIRS_OF = 300
+
+# Values of δ* with a smaller standard deviation than this are nearly equal; if one pair
+# in a thousand is alike and all others are not, it is 0.03.
+_EQUAL_TARGETS = 0.01
 
 # Prototypes closer than this, relative to the spread of the data, have collapsed.
 _COLLAPSED = 1e-3
@@ -341,6 +346,14 @@ def lacks_contrast(spread: float, groups: Groups | None) -> bool:
     return spread < _EQUAL_LENGTHS and (groups is None or not has_gaps(groups))
 
 
+def mean_and_spread_of_targets(geometry: Geometry, scale: float) -> tuple[float, float]:
+    """Mean and standard deviation of δ* over the pairs of some objects."""
+    objects = np.arange(min(len(geometry.values), _MAX_PAIRS_OF))
+    lengths = geometry.distances(objects)[np.triu_indices(len(objects), 1)]
+    targets = transform(lengths, scale)
+    return float(targets.mean()), float(targets.std())
+
+
 def _sum_of_squares(geometry: Geometry, rows: Indices, labels: Indices) -> float:
     """Squared distances of objects to the means of their clusters, added.
 
@@ -517,6 +530,7 @@ def warn_of_data(
             ContrastWarning,
         )
         return
+    _warn_of_equal_targets(estimator, X)
     finds_number = estimator._parameter("n_clusters") is None
     if groups is None or finds_number or is_collapsed:
         return
@@ -530,6 +544,29 @@ def warn_of_data(
             f"larger): {estimator._start_advice(is_informed=False)}",
             MergedClustersWarning,
         )
+
+
+def _warn_of_equal_targets(estimator: BaseCredalClusterer, X: Array) -> None:
+    """Warn of a δ0 with which all pairs should be in the same conflict."""
+    scale = getattr(estimator, "scale_", None)
+    if scale is None or len(X) < _LEAST_OBJECTS:
+        return
+    places = placed(getattr(estimator, "transformer_", None), X)
+    geometry = Geometry(places, getattr(estimator, "metric_", "euclidean"))
+    mean, spread = mean_and_spread_of_targets(geometry, scale)
+    if spread >= _EQUAL_TARGETS:
+        return
+    if mean > 0.5:
+        what = "is so small that all objects are apart: raise it"
+    else:
+        what = "is so large that none are apart: lower it"
+    warn_user(
+        f"nearly all δ* are equal (their mean is {mean:.3f} and their standard "
+        f"deviation {spread:.1e}), so that the stress hardly depends on the clusters: "
+        f"δ0 = {scale:.3g} {what}, or leave dissimilarity_scale and "
+        "dissimilarity_quantile at their defaults",
+        ContrastWarning,
+    )
 
 
 def _warn_of_units(estimator: BaseCredalClusterer, X: Array) -> None:

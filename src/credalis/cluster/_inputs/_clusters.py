@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 
 # Objects that are clustered: so many, more of many clusters, and no more than that.
 _ENOUGH_POINTS, _POINTS_PER_CLUSTER, _MAX_POINTS = 2000, 100, 5000
+# If these are too few for so many clusters, no more than that make the means precise.
+_MOST = 20_000
 _MAX_MATRIX = 2000
 _MAX_HIERARCHY = 1000
 # Runs of k-means, of which the best is kept.
@@ -139,9 +141,9 @@ def hard_clusters(
     geometry: Geometry, n_clusters: int, rng: np.random.RandomState
 ) -> HardClusters:
     """Clusters by k-means, or around medoids where there are only dissimilarities."""
-    if geometry.is_euclidean:
+    if geometry.is_euclidean or geometry.metric_is("sqeuclidean"):
         return _by_means(geometry.values, n_clusters, rng)
-    if isinstance(geometry.metric, str) and geometry.metric == "cosine":
+    if geometry.metric_is("cosine"):
         # Distances of points on the sphere grow with the angle.
         return _by_means(normalize(geometry.values), n_clusters, rng)
     return _by_medoids(geometry, n_clusters, rng)
@@ -167,6 +169,12 @@ def _by_means(
             kmeans = KMeans(n_clusters, init=start, n_init=n_init, random_state=rng)
             found.append(kmeans.fit(rows).cluster_centers_)
     centers = _best_centers(sample, found)
+    if len(points) > wanted == _MAX_POINTS:
+        # So few objects of so many clusters say roughly where their means are.
+        objects = _some(len(points), min(_POINTS_PER_CLUSTER * n_clusters, _MOST), rng)
+        sample = points[objects]
+        kmeans = KMeans(n_clusters, init=centers, n_init=1, random_state=rng)
+        centers = kmeans.fit(sample).cluster_centers_
     between = cdist(centers, centers)
     return HardClusters.of(objects, cdist(sample, centers), between)
 

@@ -113,32 +113,38 @@ class Geometry:
 
     def similarities(self, scale: float, dtype: type) -> Similarities:
         """Similarities for δ0 = scale."""
-        if self._is("precomputed"):
+        if self.metric_is("precomputed"):
             return MatrixSimilarities.from_matrix(self.values, scale)
-        if self._is("euclidean"):
+        is_squared = self.metric_is("sqeuclidean")
+        if self.is_euclidean or is_squared:
             if self.values.size <= MAX_STORED:
-                return EuclideanSimilarities.from_points(self.values, scale, dtype)
+                return EuclideanSimilarities.from_points(
+                    self.values, scale, dtype, is_squared=is_squared
+                )
             everything = np.arange(len(self.values))
-            return DeferredSimilarities(self.values, everything, scale, dtype)
+            return DeferredSimilarities(
+                self.values, everything, scale, dtype, is_squared
+            )
         return MetricSimilarities(self.values, self.metric, decay_rate(scale))
 
     def distances(self, objects: NDArray[np.intp]) -> NDArray[np.float64]:
         """Dissimilarities of all pairs of some objects, (n_objects, n_objects)."""
-        if self._is("precomputed"):
+        if self.metric_is("precomputed"):
             return self.values[np.ix_(objects, objects)]
         return dissimilarities_between(self.values[objects], None, self.metric)
 
     @property
     def is_euclidean(self) -> bool:
         """Whether the values are points with Euclidean distances."""
-        return self._is("euclidean")
+        return self.metric_is("euclidean")
 
     @property
     def is_precomputed(self) -> bool:
         """Whether the values are dissimilarities."""
-        return self._is("precomputed")
+        return self.metric_is("precomputed")
 
-    def _is(self, metric: str) -> bool:
+    def metric_is(self, metric: str) -> bool:
+        """Whether the metric has this name."""
         return isinstance(self.metric, str) and self.metric == metric
 
     def quantile_scale(self, quantile: float, rng: np.random.RandomState) -> float:

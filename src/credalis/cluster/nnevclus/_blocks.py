@@ -29,6 +29,7 @@ from sklearn.cluster import KMeans
 from credalis._progress import Progress
 from credalis._threads import one_thread
 from credalis._weights import fingerprints
+from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._solution import empty_clusters_last, reported
@@ -36,7 +37,11 @@ from credalis.cluster._inputs._clusters import without_isolated
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._settings import Settings
-from credalis.cluster.nnevclus._start import NetworkSolution, held_out_objects
+from credalis.cluster.nnevclus._start import (
+    ANCHOR_WEIGHT_OF_MANY,
+    NetworkSolution,
+    held_out_objects,
+)
 from credalis.cluster.nnevclus._training import (
     Chunk,
     Feed,
@@ -71,6 +76,14 @@ _N_SEEDS = 20
 # that of one machine and leave workers waiting for each other more often.
 _N_ROUNDS = 5
 
+# Rows of the sample keep many clusters apart in the passes if a cluster has this share
+# of their mass on sets of clusters.
+_CLEAR = 2 / 3
+
+# An update moves weights by about the rate. Dissimilarities of many clusters, which
+# have little contrast, move them no farther in all passes than in so many updates.
+_UPDATES_OF_MANY = 100
+
 # Passes without a better network after which a validated training ends.
 _PATIENCE = 3
 
@@ -85,10 +98,13 @@ class Known:
         The rows.
     information : SideInformation
         Labels and pairs, by the places of the rows.
+    data : TrainingData or None
+        The same as a network sees it, if that is known already.
     """
 
     rows: Array
     information: SideInformation
+    data: TrainingData | None = None
 
     @classmethod
     def of(cls, sample: Array, information: SideInformation) -> Known | None:
@@ -98,6 +114,11 @@ class Known:
         if len(objects) == 0:
             return None
         return cls(sample[objects], information.restricted(objects, len(sample)))
+
+    def seen_by(self, fitted: FittedNetwork, dtype: type) -> Known:
+        """The same with what a network sees of it, which every block will need."""
+        data = fitted.training_data(self.rows, dtype)
+        return replace(self, data=replace(data, information=self.information))
 
 
 def start_blocks(
@@ -113,7 +134,8 @@ def start_blocks(
     """
     settings = Settings.of(estimator, len(sample))
     n_blocks = max(1, len(sample) // settings.batch_size)
-    settings = replace(settings, max_iter=max(5, round(_START_UPDATES / n_blocks)))
+    n_epochs = max(5, round(_START_UPDATES / n_blocks))
+    settings = replace(settings, max_iter=n_epochs, may_shorten=True)
     information = _information(settings, len(sample), informed)
     fixed: dict[str, Any] = {"sample": sample, "seeds": seeds[1:]}
     if informed:
@@ -149,9 +171,27 @@ def start_blocks(
     if solution.is_interrupted:
         # Half a start is none, least of all one to continue from.
         raise KeyboardInterrupt
+    if settings.begins_with_clusters and not informed:
+        masses = solution.network.masses(fixed["sample"])
+        fixed["anchors"] = _anchors(masses, solution.network.focal_sets)
     passes = Settings.of(estimator, len(sample), "blocks")
     state = TrainingState(solution.network.parameters.astype(passes.dtype))
     return fixed | {"network": solution.network} | stored_state(state)
+
+
+def _anchors(masses: Array, focal_sets: FocalSets) -> NDArray[np.intp]:
+    """Clusters of the rows of a sample that are clear after the start, -1 for others.
+
+    As labels they keep the clusters apart in the passes, as those of hard clusters do
+    in the start.
+    """
+    columns = np.flatnonzero(focal_sets.cardinality == 1)
+    singles = masses[:, columns]
+    clusters = focal_sets.membership[columns].argmax(axis=1)[singles.argmax(axis=1)]
+    is_clear = singles.max(axis=1) >= _CLEAR * masses.sum(
+        axis=1, where=focal_sets.cardinality > 0
+    )
+    return np.where(is_clear, clusters, -1)
 
 
 def _without(
@@ -175,14 +215,26 @@ def train_blocks(
     assert source.n_rows is not None
     # Files of version 0.1 hold an estimator in place of its network.
     fitted = stored.get("network") or FittedNetwork.of(stored["model"])
-    names = ("sample", "seeds", "n_rows", "informed", "held_out")
+    names = ("sample", "seeds", "n_rows", "informed", "held_out", "anchors")
     fixed = {name: stored[name] for name in names if name in stored}
     fixed["network"] = fitted
     mode = "partitions" if isinstance(source, DaskSource) else "blocks"
     settings = Settings.of(estimator, source.n_rows, mode)
     sample = stored["sample"]
     information = _information(settings, len(sample), stored.get("informed", {}))
+    if "anchors" in stored:
+        if isinstance(estimator.learning_rate_init, str):
+            settings = _slower(settings, source.n_rows)
+        objects = np.flatnonzero(stored["anchors"] >= 0)
+        information = replace(
+            information,
+            objects=objects,
+            labels=stored["anchors"][objects],
+            label_weight=ANCHOR_WEIGHT_OF_MANY,
+        )
     known = Known.of(sample, information)
+    if known is not None:
+        known = known.seen_by(fitted, settings.dtype)
     chunk_of = partial(_chunk, fitted, known)
     validation = None
     if settings.early_stopping:
@@ -192,6 +244,13 @@ def train_blocks(
             source, chunk_of, settings, stored, fixed, checkpoint, progress, validation
         )
     return _finished(estimator, fitted, sample, known, settings, state)
+
+
+def _slower(settings: Settings, n_rows: int) -> Settings:
+    """Settings with a rate that is smaller, the more updates there are."""
+    n_updates = settings.max_iter * max(1, n_rows // settings.batch_size)
+    rate = settings.learning_rate * min(1.0, _UPDATES_OF_MANY / n_updates)
+    return replace(settings, learning_rate=rate)
 
 
 def _information(
@@ -468,8 +527,7 @@ def _training_data(
     data = fitted.training_data(rows, dtype)
     if known is None:
         return data
-    about = fitted.training_data(known.rows, dtype)
-    return replace(data, known=replace(about, information=known.information))
+    return replace(data, known=known.data or known.seen_by(fitted, dtype).data)
 
 
 def _trained_part(
@@ -535,6 +593,8 @@ def _finished(
     )
     focal_sets = network.focal_sets
     has_labels = known is not None and known.information.has_labels
+    if known is not None:
+        known = replace(known, data=None)
     if not (settings.has_fixed_order or has_labels):
         solution, focal_sets = empty_clusters_last(
             solution, focal_sets, keeps_sets=estimator._has_given_sets

@@ -88,7 +88,7 @@ def extended(
     result._check_parameters()
     known = FittedNetwork.of(model)
     with one_thread():
-        problem = _problem(known, result, X, rng)
+        problem = _problem(known, result, X, rng, new_clusters)
         solution = _trained(known, model, result, problem, labels, rng)
         if result._has_two_steps:
             solution = _second_step(problem, solution, rng)
@@ -199,9 +199,18 @@ def _grown_sets(old: FocalSets, n_clusters: int) -> FocalSets:
 
 
 def _problem(
-    known: FittedNetwork, result: NNEVCLUS, X: Array, rng: np.random.RandomState
+    known: FittedNetwork,
+    result: NNEVCLUS,
+    X: Array,
+    rng: np.random.RandomState,
+    new_clusters: Sequence[Array] = (),
 ) -> NetworkProblem:
     """Scaling, δ0 and novelty detector for old and new objects together."""
+    projection = known.space.projection
+    if projection is not None:
+        settings = replace(Settings.of(result, len(X)), init="random")
+        wider = projection.widened(list(new_clusters))
+        return prepare(settings, X, rng, projection=wider)
     # The labels say where the clusters are, so that no seeds are needed, and a
     # transformer stays what it is: it may have been fitted to pairs of other objects.
     settings = replace(

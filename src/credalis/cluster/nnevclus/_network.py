@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,12 +18,14 @@ from credalis._files import atomic_write, naming_errors
 from credalis._novelty import Calibration, NeighborNovelty
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import FARTHEST, Geometry
+from credalis.cluster._inputs._side_information import placed
 from credalis.cluster.nnevclus._schema import FITTED_NETWORK
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
     CredalNetwork,
     NoveltyScorer,
     Perceptron,
+    Projection,
     SideInformation,
     Standardization,
     TrainingData,
@@ -62,7 +65,7 @@ class InputSpace:
         From rows of a precomputed matrix to attributes.
     transformer, metric : object
         Where dissimilarities come from: the metric between rows, or in the space of
-        the fitted transformer if there is one.
+        the fitted transformer if there is one. A projection makes attributes, too.
     has_given_dissimilarities : bool
         Whether they came as a matrix of their own instead.
     scale : float
@@ -87,6 +90,18 @@ class InputSpace:
         """Number of inputs of the network."""
         return len(self.standardize.mean)
 
+    @property
+    def projection(self) -> Projection | None:
+        """From rows to places and attributes, if rows have many columns."""
+        transformer = self.transformer
+        return transformer if isinstance(transformer, Projection) else None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of a row that is no row of a matrix."""
+        projection = self.projection
+        return self.n_inputs if projection is None else projection.n_features_in_
+
     def geometry(self, X: Array) -> Geometry:
         """Where the dissimilarities of new rows come from, as they did in the fit."""
         if self.transformer is not None:
@@ -94,7 +109,10 @@ class InputSpace:
         return Geometry(X, self.metric)
 
     def attributes(self, X: Array) -> Array:
-        """Attributes of rows, which are themselves unless the rows are of a matrix."""
+        """Attributes of rows: themselves, or components of many columns or a matrix."""
+        projection = self.projection
+        if projection is not None:
+            return projection.inputs(placed(projection, X))
         if self.embedding is None:
             return X
         if X.min() < 0:
@@ -119,21 +137,26 @@ class TrainedWeights:
         The outputs.
     output_order : array of int or None
         Which output of a module is which focal set.
+    projection : Projection or None
+        What made the inputs, of which the weights are.
     """
 
     weights: Weights | NamedWeights
     coefficients: Array | None
     focal_sets: FocalSets
     output_order: NDArray[np.intp] | None = None
+    projection: Projection | None = None
 
     @classmethod
     def of(cls, estimator: NNEVCLUS) -> TrainedWeights:
         """The weights of a fitted estimator."""
+        transformer = estimator.transformer_
         return cls(
             estimator.weights_,
             getattr(estimator, "novelty_coefficients_", None),
             estimator.focal_sets_,
             getattr(estimator, "output_order_", None),
+            transformer if isinstance(transformer, Projection) else None,
         )
 
     def put_into(self, network: Any, parameters: Array) -> Array:
@@ -262,14 +285,16 @@ class FittedNetwork:
 
     def masses(self, X: Array) -> Array:
         """Masses of rows, shape (n_samples, n_focal_sets)."""
-        attributes, space = self.space.attributes(X), self.space
-        return masses_in_blocks(
-            self.network,
-            self.parameters,
-            attributes,
-            space.standardize,
-            space.novelty,
-        )
+        space = self.space
+        inputs: Callable[[Array], Array] = space.standardize
+        if space.projection is None:
+            X = space.attributes(X)
+        else:
+            # Some rows at a time: components of all of them may be large, too.
+            def inputs(rows: Array) -> Array:
+                return space.standardize(space.attributes(rows))
+
+        return masses_in_blocks(self.network, self.parameters, X, inputs, space.novelty)
 
     def novelty_scores(self, X: Array) -> Array:
         """Scores of rows by the novelty detector, larger for ordinary ones."""
@@ -280,6 +305,9 @@ class FittedNetwork:
     def training_data(self, rows: Array, dtype: type) -> TrainingData:
         """Rows as the network sees them, without side information."""
         space = self.space
+        geometry, projection = space.geometry(rows), space.projection
+        if projection is not None:
+            rows = projection.inputs(geometry.values)
         inputs = space.standardize(rows)
         scores: NDArray[np.floating] | None = None
         if space.novelty is not None:
@@ -287,7 +315,7 @@ class FittedNetwork:
         return TrainingData(
             with_constant(inputs, dtype),
             scores,
-            space.geometry(rows).similarities(space.scale, dtype),
+            geometry.similarities(space.scale, dtype),
             self.focal_sets,
             SideInformation.nothing(),
         )
@@ -341,6 +369,9 @@ class FittedNetwork:
         *hidden_weights, outputs = weights_for_other_inputs(
             old_weights, self.space.standardize, space.standardize
         )
+        if hidden_weights:
+            # Old units do not see the inputs that came with the new clusters.
+            layers[0][: len(hidden_weights[0])] = 0.0
         for layer, weights in zip(layers[:-1], hidden_weights, strict=True):
             layer[: len(weights), : weights.shape[1]] = weights
         old_outputs = np.zeros((len(old), layers[-1].shape[1]))
@@ -376,7 +407,11 @@ class FittedNetwork:
             raise ImportError(
                 "to_onnx needs the package onnx: pip install credalis[onnx]"
             ) from error
-        space, embedding = self.space, self.space.embedding
+        space, embedding, projection = (
+            self.space,
+            self.space.embedding,
+            self.space.projection,
+        )
         steps: list[Any] = [
             ("Sub", space.standardize.mean),
             ("Div", space.standardize.scale),
@@ -388,7 +423,8 @@ class FittedNetwork:
                 ("Div", embedding.scale_),
                 *steps,
             ]
-        if isinstance(reference, NeighborNovelty) and space.transformer is not None:
+        has_learned = space.transformer is not None and projection is None
+        if isinstance(reference, NeighborNovelty) and has_learned:
             raise ValueError(
                 "metric must be no transformer for ∅ as novelty to be written as ONNX, "
                 f"got {shown(space.transformer)}: fit with empty_set='stress', or with "
@@ -399,6 +435,7 @@ class FittedNetwork:
             self.parameters,
             self.focal_sets,
             input_shape=space.object_shape or (n_features,),
+            projection=projection,
             steps=steps,
             novelty=space.novelty,
             reference=reference,

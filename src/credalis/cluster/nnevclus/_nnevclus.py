@@ -42,7 +42,7 @@ from credalis.cluster.nnevclus._start import (
 from credalis.cluster.nnevclus._stream import train_on_stream
 from credalis.cluster.nnevclus._training import TrainingState
 from credalis.metric_learning import DissimilarityPCA
-from credalis.network import NoveltyScorer, Standardization, mean_stress
+from credalis.network import NoveltyScorer, Projection, Standardization, mean_stress
 from credalis.objectives import cross_stress
 from credalis.sources import Source
 
@@ -78,7 +78,8 @@ default="auto"
         adds the pairs of neighbouring clusters. ∅ and Ω are included.
     hidden_layer_sizes : "auto" or tuple of int, default="auto"
         Units of each hidden layer; "auto" is one layer of 1.5 times the number of focal
-        sets. Beyond 64 of them, those of three and more clusters do not count.
+        sets, from 33 clusters on of at most 150 units. Beyond 64 sets, those of three
+        and more clusters do not count.
     metric : str, callable, Gower or transformer, default="euclidean"
         Dissimilarity of two rows of X: a metric of scikit-learn's
         ``pairwise_distances``, "gower" for the mean difference as a share of the range
@@ -86,13 +87,20 @@ default="auto"
         ``metric_`` of a `credalis.tabular.TablePreparation` for the matrix it makes of
         one, "precomputed" if X is a square matrix of dissimilarities, or a transformer
         in whose space Euclidean distances are taken.
-        A transformer is cloned and fitted with the side information it can use.
+        A transformer is cloned and fitted with the side information it can use. With
+        "cosine", rows are brought to length 1 first, also for the network; a row of
+        zeros is half as far from all others as one at a right angle to them.
     symmetrize : bool, default=False
         Replace an asymmetric matrix by the mean of it and its transpose instead of
         refusing it.
-    n_components : int or "auto", default="auto"
-        Principal components of the rows of a precomputed matrix that serve as inputs
-        of the network; see `DissimilarityPCA`.
+    n_components : int, "auto" or None, default="auto"
+        Principal components of the rows from which distances and inputs of the network
+        are taken, with the metrics "euclidean" and "cosine". "auto" takes rows of up to
+        100 columns as they are. Of more columns it takes the components that vary more
+        than noise could, at least 10 and at most 50, or as many as there are clusters
+        but no more than 100; they are found in at most 10 000 rows. None takes all
+        columns. Of a precomputed matrix, so many components of its rows are the inputs;
+        see `DissimilarityPCA`.
     dissimilarity_quantile : float, "auto" or "paper", default="auto"
         δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
         of δ* over the pairs is the share of pairs in different ones of hard clusters,
@@ -120,14 +128,16 @@ default="auto"
 default="auto"
         Starting point. "auto" finds hard clusters by k-means (around medoids for
         dissimilarities) and fits the network to the inner objects of each of them,
-        which then count as labels of weight ν = 0.1, also in ``loss_``; with labels or
-        pairs given it is "random", the random weights of the paper. "peaks" takes
-        belief peaks, "evclus" the objects of maximal plausibility in a partition found
-        by `EVCLUS`, and "k-means++" random distant objects, as labelled seeds, one for
-        each cluster. An array of shape (n_clusters, n_features) holds centres, whose
-        nearest objects become the seeds; a vector of n_clusters integers holds the row
-        numbers of the seeds. Seeds count as labels at the beginning of the training
-        only. Given ones fix the numbers of the clusters.
+        which then count as labels of weight ν = 0.1, also in ``loss_``. From 33
+        clusters on it begins with a network that tells the nearest of their centres,
+        and ν is 0.5: dissimilarities of so many clusters have little contrast. With
+        labels or pairs given it is "random", the random weights of the paper. "peaks"
+        takes belief peaks, "evclus" the objects of maximal plausibility in a partition
+        found by `EVCLUS`, and "k-means++" random distant objects, as labelled seeds,
+        one for each cluster. An array of shape (n_clusters, n_features) holds centres,
+        whose nearest objects become the seeds; a vector of n_clusters integers holds
+        the row numbers of the seeds. Seeds count as labels at the beginning of the
+        training only. Given ones fix the numbers of the clusters.
     empty_set : {"novelty", "stress"}, default="novelty"
         What the reported mass on ∅ stands for. "novelty": being unlike all training
         objects, by the distances to the nearest of them, for which the model keeps at
@@ -290,7 +300,7 @@ default="auto"
         hidden_layer_sizes: str | int | Sequence[int] = "auto",
         metric: Any = "euclidean",
         symmetrize: bool = False,
-        n_components: int | str = "auto",
+        n_components: int | str | None = "auto",
         dissimilarity_quantile: float | str = "auto",
         dissimilarity_scale: float | None = None,
         novelty_detector: Any = None,
@@ -496,8 +506,8 @@ default="auto"
         ------
         ValueError
             If the novelty detector is not a Gaussian one-class SVM, if ∅ stands for
-            novelty by distances that are neither Euclidean nor precomputed, or if the
-            module uses what ONNX does not have.
+            novelty by distances that are neither Euclidean nor precomputed nor by
+            cosines, or if the module uses what ONNX does not have.
 
         Notes
         -----
@@ -559,7 +569,11 @@ default="auto"
             # New objects come without dissimilarities: their inputs are compared.
             space = FittedNetwork.of(self).space
             return space.standardize(space.attributes(X)), "euclidean"
-        return super()._points(X)
+        points, metric = super()._points(X)
+        if isinstance(self.transformer_, Projection):
+            # Squares of distances are in the same order, and others can compute these.
+            metric = "euclidean"
+        return points, metric
 
     def _object_shape(self, X: Any) -> tuple[int, ...] | None:
         """Shape of an object, if a module gets objects that are not rows."""

@@ -30,7 +30,7 @@ from credalis.cluster._framework._schema import (
     n_seen,
 )
 from credalis.metric_learning import DissimilarityPCA
-from credalis.network import NoveltyScorer
+from credalis.network import NoveltyScorer, Projection
 
 
 def check_network(owner: str, fitted: Entries) -> None:
@@ -41,6 +41,12 @@ def check_network(owner: str, fitted: Entries) -> None:
         raise ValueError(
             f"{owner}.embedding_ must have {n_inputs} components, as many as there are "
             f"inputs, got {embedding.components_.shape[0]}"
+        )
+    transformer = fitted["transformer_"]
+    if isinstance(transformer, Projection) and transformer.n_inputs != n_inputs:
+        raise ValueError(
+            f"{owner}.transformer_ must have {n_inputs} components, as many as there "
+            f"are inputs, got {transformer.n_inputs}"
         )
     if (novelty is None) != (fitted["novelty_link_"] is None):
         raise ValueError(f"{owner}.novelty_link_ must be None just as novelty_ is")
@@ -69,8 +75,10 @@ def check_inputs(owner: str, parameters: Entries, fitted: Entries) -> None:
     """Refuse a network whose inputs are not the features of the estimator."""
     check_network(owner, fitted)
     n_inputs, n_features = len(fitted["standardization_"].mean), n_seen(fitted)
-    embedding = fitted["embedding_"]
+    embedding, transformer = fitted["embedding_"], fitted["transformer_"]
     expected = n_inputs if embedding is None else embedding.n_features_in_
+    if isinstance(transformer, Projection):
+        expected = transformer.n_features_in_
     if n_features != expected:
         raise ValueError(
             f"{owner}.n_features_in_ must be {expected}, the number of features of its "
@@ -117,6 +125,7 @@ def training_schema(network: type, estimator: type) -> Fields:
             "network": Instance(network),
             "model": Instance(estimator),
             "held_out": Array("i", (None,), at_least=0),
+            "anchors": Array("i", (None,), at_least=-1),
             "best": Array("f", ("n_parameters",)),
             "best_loss": Number(),
             "best_pass": Integer(at_least=0),
@@ -141,6 +150,8 @@ def _check_training(owner: str, entries: Entries) -> None:
             is_about_sample = values.max(initial=-1) < n_sample
         if not is_about_sample:
             raise ValueError(f"{owner}.informed.{name} must be about its sample")
+    if "anchors" in entries and len(entries["anchors"]) != n_sample:
+        raise ValueError(f"{owner}.anchors must be about its sample")
     if "held_out" in entries and entries["held_out"].max(initial=-1) >= n_sample:
         raise ValueError(f"{owner}.held_out must be about its sample")
     if ("network" in entries) == ("model" in entries):
@@ -152,4 +163,5 @@ def _check_training(owner: str, entries: Entries) -> None:
         check_training(owner, entries, model.n_features_in_, n_parameters)
     else:
         network = entries["network"]
-        check_training(owner, entries, network.space.n_inputs, len(network.parameters))
+        n_features = network.space.n_features
+        check_training(owner, entries, n_features, len(network.parameters))

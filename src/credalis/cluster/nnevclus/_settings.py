@@ -40,7 +40,7 @@ PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
     "hidden_layer_sizes": ("used", "used", "used", "used"),
     "metric": ("used", "used", "used", "used"),
     "symmetrize": ("used", "meaningless", "meaningless", "meaningless"),
-    "n_components": ("used", "meaningless", "meaningless", "meaningless"),
+    "n_components": ("used", "used", "used", "used"),
     "dissimilarity_quantile": ("used", "used", "used", "used"),
     "dissimilarity_scale": ("used", "used", "used", "used"),
     "novelty_detector": ("used", "used", "used", "used"),
@@ -109,6 +109,14 @@ _LEARNING_RATES = {
     "partitions": {"adam": 0.003, "rmsprop": 0.001},
 }
 
+# With so many clusters of equal size, 0.97 of the pairs are apart, and dissimilarities
+# have hardly any contrast left to find clusters by. Networks begin with the clusters
+# then and keep to them, learn in fewer updates what the masses are, and have hidden
+# units for corrections alone, of which more clusters need no more.
+MANY_CLUSTERS = 33
+_MANY_CLUSTERS_SHARE = 0.125
+_ENOUGH_SETS = 100
+
 # Focal sets up to which hidden units are one and a half for each. Beyond, sets of three
 # and more clusters need none: units tell clusters apart.
 _FEW_SETS = 64
@@ -146,6 +154,8 @@ class Settings:
         Short trainings of a start, of which the best goes on.
     previous : TrainedWeights or None
         What to start from, with warm_start.
+    may_shorten : bool
+        Whether a training that begins with its clusters may be shorter.
     has_all_subsets : bool
         Whether all subsets of the clusters carry mass.
     may_sample : bool
@@ -181,6 +191,7 @@ class Settings:
     n_init: int | None
     n_tries: int
     previous: TrainedWeights | None
+    may_shorten: bool
     has_all_subsets: bool
     may_sample: bool
 
@@ -234,11 +245,15 @@ class Settings:
             "n_tries": n_tries,
             "previous": previous,
             "init": init,
+            "may_shorten": mode == "memory"
+            and not is_full
+            and isinstance(parameters["max_iter"], str),
             "has_all_subsets": _names_all_subsets(parameters["focal_sets"]),
             "may_sample": mode == "memory"
             and not is_full
             and previous is None
-            and _leaves_training_open(parameters),
+            and _leaves_training_open(parameters)
+            and parameters["n_clusters"] < MANY_CLUSTERS,
         }
         names = [field.name for field in fields(cls) if field.name not in resolved]
         return cls(**{name: parameters[name] for name in names}, **resolved)
@@ -272,11 +287,19 @@ class Settings:
         """Whether the start fixes the numbers of the clusters."""
         return not isinstance(self.init, str)
 
+    @property
+    def begins_with_clusters(self) -> bool:
+        """Whether a start is given many clusters instead of finding them."""
+        is_auto = isinstance(self.init, str) and self.init == "auto"
+        return is_auto and self.n_clusters >= MANY_CLUSTERS
+
     def hidden_sizes(self, focal_sets: FocalSets) -> tuple[int, ...]:
         """Units of each hidden layer of a network with these outputs."""
         if isinstance(self.hidden_layer_sizes, str):
             c = focal_sets.n_clusters
             n_sets = min(len(focal_sets), max(_FEW_SETS, 2 + c * (c + 1) // 2))
+            if c >= MANY_CLUSTERS:
+                n_sets = min(n_sets, _ENOUGH_SETS)
             return (round(1.5 * n_sets),)
         return tuple(int(size) for size in np.atleast_1d(self.hidden_layer_sizes))
 
@@ -302,6 +325,14 @@ class Settings:
             return replace(self, max_iter=min(self.max_iter, _SEED_ITERATIONS))
         n_epochs = round(_SEED_SHARE * self.max_iter)
         return replace(self, max_iter=max(1, n_epochs))
+
+    def beginning_with_clusters(self) -> Settings:
+        """The same for one start that need not find the clusters."""
+        max_iter = self.max_iter
+        if self.may_shorten:
+            n_epochs = round(_MANY_CLUSTERS_SHARE / _SEEDED_SHARE * max_iter)
+            max_iter = max(1, n_epochs)
+        return replace(self, max_iter=max_iter, n_tries=1, may_sample=False)
 
     def tried(self) -> Settings:
         """The same with as few epochs as it takes to compare starts."""
@@ -354,10 +385,7 @@ def check_parameters(estimator: NNEVCLUS) -> None:
     else:
         for size in np.atleast_1d(np.asarray(sizes, dtype=object)):
             check_integer("hidden_layer_sizes", size, at_least=1)
-    if isinstance(estimator.n_components, str):
-        check_choice("n_components", estimator.n_components, ("auto",))
-    else:
-        check_integer("n_components", estimator.n_components, at_least=1)
+    _check_components(estimator)
     check_scale_parameters(estimator)
     if isinstance(estimator.learning_rate_init, str):
         check_choice("learning_rate_init", estimator.learning_rate_init, ("auto",))
@@ -404,6 +432,35 @@ def check_parameters(estimator: NNEVCLUS) -> None:
         raise ValueError(
             "novelty_detector must be None, 'ocsvm', scores of the objects or an "
             f"object with decision_function, got {detector!r}"
+        )
+
+
+def projects(settings: Any) -> bool:
+    """Whether rows may be projected: with these metrics, distances can be kept."""
+    metric = settings.metric
+    is_known = isinstance(metric, str) and metric in ("euclidean", "cosine")
+    return is_known and settings.module is None
+
+
+def _check_components(estimator: NNEVCLUS) -> None:
+    """Check n_components, which precomputed input needs and others need not have."""
+    n_components = estimator.n_components
+    if isinstance(n_components, str):
+        check_choice("n_components", n_components, ("auto",))
+        return
+    if n_components is None:
+        if estimator._is_precomputed:
+            raise ValueError(
+                "n_components must be an integer or 'auto' with metric='precomputed', "
+                "of whose rows the inputs are made, got None"
+            )
+        return
+    check_integer("n_components", n_components, at_least=1)
+    if not (estimator._is_precomputed or projects(estimator)):
+        raise ValueError(
+            "n_components must be 'auto' or None with a module, and with metrics other "
+            "than 'euclidean', 'cosine' and 'precomputed', got "
+            f"{n_components} with metric={shown(estimator.metric)}"
         )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._checks import check_finite, check_numbers, check_spread, naming
 from credalis._weights import copies
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
@@ -22,6 +23,7 @@ from credalis.cluster._inputs._geometry import (
     takes_contrast,
 )
 from credalis.cluster._inputs._side_information import side_information
+from credalis.cluster.nnevclus._linear import can_be_linear, linear_start
 from credalis.cluster.nnevclus._network import (
     OTHER_SHAPE,
     FittedNetwork,
@@ -30,7 +32,7 @@ from credalis.cluster.nnevclus._network import (
     network_for,
 )
 from credalis.cluster.nnevclus._seeds import fixed_seeds, random_seeds
-from credalis.cluster.nnevclus._settings import Settings, n_parts
+from credalis.cluster.nnevclus._settings import Settings, n_parts, projects
 from credalis.cluster.nnevclus._training import (
     Report,
     engine_context,
@@ -45,8 +47,10 @@ from credalis.dissimilarity import (
 )
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import (
+    MANY_FEATURES,
     CredalNetwork,
     DeferredInputs,
+    Projection,
     SideInformation,
     Standardization,
     TrainingData,
@@ -59,7 +63,7 @@ from credalis.objectives import WeightedStress
 from credalis.optimize import GradientTrace, minimize_together
 
 # How much the inner objects of the clusters that a training starts from count in it.
-_ANCHOR_WEIGHT = 0.1
+_ANCHOR_WEIGHT, ANCHOR_WEIGHT_OF_MANY = 0.1, 0.5
 
 # Of the training that puts these objects into their clusters.
 _START_ITERATIONS = 100
@@ -134,11 +138,12 @@ class NetworkProblem:
         if self.clusters is None:
             return self.information
         objects, labels = self.clusters.inner()
+        has_contrast = not self.settings.begins_with_clusters
         return replace(
             self.information,
             objects=objects,
             labels=labels,
-            label_weight=_ANCHOR_WEIGHT,
+            label_weight=_ANCHOR_WEIGHT if has_contrast else ANCHOR_WEIGHT_OF_MANY,
         )
 
     @property
@@ -196,6 +201,7 @@ def prepare(
     rng: np.random.RandomState,
     *,
     seeds: NDArray[np.intp] | None = None,
+    projection: Projection | None = None,
     object_shape: tuple[int, ...] | None = None,
     dissimilarities: Any = None,
     partial_labels: Any = None,
@@ -205,8 +211,9 @@ def prepare(
 ) -> NetworkProblem:
     """Check side information, find scales, fit transformer and novelty detector.
 
-    Seeds that are given take the place of ``init``. Objects have weights only where all
-    pairs count at once and nothing but hard clusters is looked for.
+    Seeds that are given take the place of ``init``, and a projection that of the one
+    that would be fitted. Objects have weights only where all pairs count at once and
+    nothing but hard clusters is looked for.
     """
     information = side_information(
         partial_labels,
@@ -225,7 +232,7 @@ def prepare(
             f"the clusters are, got {settings.init!r}"
         )
     attributes, geometry, embedding, transformer = _attributes_and_geometry(
-        settings, X, information, dissimilarities, rng, weights
+        settings, X, information, dissimilarities, rng, weights, projection
     )
     standardize = (Standardization.alike if object_shape else Standardization.of)(
         attributes
@@ -244,6 +251,8 @@ def prepare(
     is_informed = information.has_labels or information.has_constraints
     is_new = seeds is None and settings.previous is None
     starts_from_clusters = is_auto and not is_informed and is_new
+    if starts_from_clusters and settings.begins_with_clusters:
+        settings = settings.beginning_with_clusters()
     clusters = None
     if starts_from_clusters or takes_contrast(settings):
         clusters = hard_clusters(counted, settings.n_clusters, rng)
@@ -268,8 +277,10 @@ def prepare(
         information.has_labels or settings.has_fixed_order or seeds is not None
     )
     if seeds is None and not is_random:
+        if space.projection is not None and np.ndim(init) > 1:
+            init = _projected_centers(space.projection, init, settings.n_clusters)
         seeds = fixed_seeds(
-            settings.init, attributes, geometry, space.scale, settings.n_clusters, rng
+            init, attributes, geometry, space.scale, settings.n_clusters, rng
         )
     pairs = None
     if settings.pairs_per_sample is not None:
@@ -315,14 +326,25 @@ def _attributes_and_geometry(
     dissimilarities: Any,
     rng: np.random.RandomState,
     weights: NDArray[np.float64] | None,
+    projection: Projection | None,
 ) -> tuple[NDArray[np.float64], Geometry, DissimilarityPCA | None, Any]:
     """Inputs of the network, where dissimilarities come from, and what was fitted.
 
-    That is the embedding of a matrix, or the transformer of a metric.
+    That is the embedding of a matrix, the transformer of a metric, or the projection of
+    rows, of whose components the attributes are made.
     """
     embedding, transformer = None, None
     attributes = X
-    if isinstance(settings.metric, str) and settings.metric == "precomputed":
+    if projection is None:
+        projection = _projection(settings, X, rng, weights)
+    if projection is not None:
+        check_spread("X", X)
+        places = projection.transform(X)
+        check_spread("X", places)
+        transformer, attributes = projection, projection.inputs(places)
+        metric = "sqeuclidean" if projection.normalizes else "euclidean"
+        geometry = Geometry(places, metric)
+    elif isinstance(settings.metric, str) and settings.metric == "precomputed":
         matrix = check_dissimilarities(X, symmetrize=settings.symmetrize)
         embedding = DissimilarityPCA(settings.n_components).fit(matrix)
         # Rows as they are given, since prediction has no columns to average with.
@@ -336,6 +358,50 @@ def _attributes_and_geometry(
             dissimilarities, len(X), symmetrize=settings.symmetrize
         )
     return attributes, geometry, embedding, transformer
+
+
+def _projection(
+    settings: Settings,
+    X: NDArray[np.float64],
+    rng: np.random.RandomState,
+    weights: NDArray[np.float64] | None,
+) -> Projection | None:
+    """What rows are projected by, if the metric and the number of columns allow it."""
+    is_cosine = isinstance(settings.metric, str) and settings.metric == "cosine"
+    is_auto = isinstance(settings.n_components, str)
+    takes_all = settings.n_components is None or (
+        is_auto and X.shape[1] <= MANY_FEATURES
+    )
+    if not projects(settings) or (takes_all and not is_cosine):
+        return None
+    if settings.previous is not None:
+        # The weights are those of its components.
+        return settings.previous.projection
+    if weights is not None:
+        X = X[copies(X, weights, settings.n_clusters)]
+    return Projection.of(
+        X,
+        settings.n_components,
+        settings.n_clusters,
+        rng,
+        normalizes=is_cosine,
+    )
+
+
+def _projected_centers(
+    projection: Projection, init: Any, n_clusters: int
+) -> NDArray[np.float64]:
+    """Attributes of centres that are given as rows."""
+    with naming("init"):
+        values = np.asarray(init)
+    centers = check_finite("init", check_numbers("init", values))
+    expected = n_clusters, projection.n_features_in_
+    if centers.shape != expected:
+        raise ValueError(
+            f"init must have shape (n_clusters, n_features) = {expected} or "
+            f"(n_clusters,), got {centers.shape}"
+        )
+    return projection.inputs(projection.transform(centers))
 
 
 def held_out_objects(
@@ -607,6 +673,19 @@ def _fit_to_anchors(
             train_on_labels(network, start, problem, focal_sets, shown, rng)
             for start, rng in zip(starts, rngs, strict=True)
         ]
+    if problem.settings.begins_with_clusters and can_be_linear(network):
+        known = problem.clusters
+        assert known is not None
+        if len(np.unique(known.labels)) == focal_sets.n_clusters:
+            linear = partial(
+                linear_start,
+                network,
+                attributes=problem.attributes[known.objects],
+                labels=known.labels,
+                standardize=problem.space.standardize,
+                focal_sets=focal_sets,
+            )
+            return [GradientTrace(linear(each), np.empty(0), True) for each in starts]
     # Anchors of small clusters come several times, which is a weight.
     objects, places, counts = np.unique(
         anchors.objects, return_index=True, return_counts=True

@@ -105,7 +105,10 @@ class TorchCost:
             return self.tensor(similarities.matrix())
         left, right = self.tensor(similarities.left), self.tensor(similarities.right)
         lowest, highest = similarities.exponent_bounds
-        return torch.exp(torch.clamp(left.T @ right, lowest, highest))
+        exponents = left.T @ right
+        if similarities.is_squared:
+            exponents = -torch.square(torch.clamp(exponents, max=highest))
+        return torch.exp(torch.clamp(exponents, lowest, highest))
 
     def known(self, information: SideInformation, masses: Tensor) -> Tensor:
         """The weighted terms of side information."""
