@@ -69,6 +69,8 @@ def look_into(wheel):
         sys.exit(f"{wheel.name} holds {strange}")
     if "credalis/app/static/main.js" not in names:
         sys.exit(f"{wheel.name} lacks the page")
+    if "credalis/app/static/jsconfig.json" in names:
+        sys.exit(f"{wheel.name} holds what only developers need")
 
 
 def try_out(wheel, extra, folder, pins):

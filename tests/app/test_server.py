@@ -15,6 +15,7 @@ pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 pytest.importorskip("httpx", reason="httpx is not installed")
 
 from app.serving import Served, animals, finished, is_alive, wait_for
+from app.shapes import check_shape
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,34 @@ def run(client):
     last = state["runs"][-1]
     assert last["status"] == "done", last
     return last
+
+
+def test_the_page_knows_the_shape_of_what_the_server_says(client, result):
+    def get(path):
+        return client.get(f"/api/{path}").json()
+
+    state, base = get("state"), f"runs/{result['number']}"
+    check_shape(state, "State")
+    check_shape(state["settings"], "Settings")
+    last = dict(state["runs"][-1])
+    assert last.pop("status") == "done"
+    check_shape(last, "AnyRun", "Notes")
+    preview, methods = get("preview"), get("methods")
+    check_shape(preview, "Preview")
+    check_shape(preview["columns"][0], "Column")
+    check_shape(methods, "Methods")
+    check_shape(methods["methods"][0], "Method")
+    check_shape(get("peaks"), "Peaks")
+    shown = get(f"{base}/files/result.json")
+    check_shape(shown, "ResultFile")
+    check_shape(shown["clusters"][0], "Card")
+    check_shape(shown["between"], "Listed")
+    check_shape(shown["shepard"], "Shepard")
+    check_shape(shown["changes"], "Changes")
+    found = get(f"{base}/objects/5")
+    check_shape(found, "Found")
+    check_shape(found["near"][0], "Near")
+    check_shape(get(f"{base}/questions")["pairs"][0], "Question")
 
 
 def test_a_preview_says_what_columns_hold_and_what_was_decided(client, result):
@@ -220,6 +249,9 @@ def test_a_fit_is_cancelled_within_a_second_and_leaves_nothing(served, client, r
         return job and job["event"].get("iteration")
 
     wait_for(at_work)
+    job = client.get("/api/state").json()["job"]
+    check_shape(job, "Job")
+    check_shape(job["event"], "Progress")
     assert client.post("/api/runs").status_code == 409
     before = set(served.children())
     start = time.monotonic()

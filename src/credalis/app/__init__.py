@@ -60,8 +60,9 @@ numbered as they are clustered, *rows* as they are in the table (some may be lef
 **Modules of the page** (``static``, plain ES modules, no build): ``main.js`` has the
 state and the steps, ``api.js`` the requests, ``dom.js`` makes elements (text is only
 ever ``textContent``), ``scatter.js`` the canvas with grid index, lasso and keys,
-``lines.js`` small charts, and ``data.js number.js method.js run.js result.js answer.js
-takeaway.js`` a step each: ``create(app)`` returns ``{element, update(state)}``.
+``lines.js`` small charts, ``types.js`` the shapes of what the server says, and
+``data.js number.js method.js run.js result.js answer.js takeaway.js`` a step each:
+``create(app)`` returns ``{element, update(state)}``. Types are in JSDoc.
 """
 
 import sys

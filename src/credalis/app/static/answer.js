@@ -1,13 +1,15 @@
 // Step 6: the questions that the data cannot answer, and groups that somebody knows.
 
 import * as api from "./api.js";
-import { counted, fill, h, shown } from "./dom.js";
+import { counted, fill, h, present, shown } from "./dom.js";
 import { begin } from "./run.js";
 import { name } from "./result.js";
 
+/** @import { App, Question, Questions, Said, State, Step } from "./types.js" */
+
 const SAID = { same: "same cluster", different: "different clusters", unknown: "cannot tell" };
 
-/** @param {any} app */
+/** The step. @param {App} app @returns {Step} */
 export function create(app) {
   const asked = h("div", { id: "questions" });
   const group = h("div", { class: "group" });
@@ -18,19 +20,20 @@ export function create(app) {
     h("h3", {}, "Do you know a group?"), group,
     given);
   const element = h("div", {}, h("p", { class: "later" }, "Questions come with the first result."), content);
-  /** @type {any[]} */
+  /** @type {Question[]} */
   let pairs = [];
   let key = "";
 
   async function load() {
     const mine = key;
     try {
-      const found = await api.get(`/api/runs/${app.result.number}/questions`);
+      /** @type {Questions} */
+      const found = await api.get(`/api/runs/${present(app.result).number}/questions`);
       if (mine !== key) return;
       pairs = found.pairs;
       ask();
     } catch (error) {
-      if (mine === key) fill(asked, h("p", { class: "note" }, error.message));
+      if (mine === key) fill(asked, h("p", { class: "note" }, api.messageOf(error)));
     }
   }
 
@@ -40,6 +43,7 @@ export function create(app) {
       fill(asked, h("p", { class: "note" }, "There is nothing left to ask: all objects have been compared with the examples of the clusters."));
       return;
     }
+    /** @param {Said} answer */
     const say = async (answer) => {
       const button = document.activeElement;
       await app.attempt(() => api.send("/api/answers", "POST", { kind: "pair", a: pair.a.row, b: pair.b.row, answer }));
@@ -62,7 +66,8 @@ export function create(app) {
     const n = app.selection.length;
     const box = h("input", { type: "text", id: "group-name", maxlength: 40, placeholder: "a name, as in “regular customers”", "aria-label": "Name of the group" });
     const add = () => box.value.trim() && app.attempt(async () => {
-      const rows = app.selection.map((i) => app.result.arrays.rows[i]);
+      const { arrays } = present(app.result);
+      const rows = app.selection.map((i) => arrays.rows[i]);
       await api.send("/api/answers", "POST", { kind: "group", name: box.value, rows });
       app.select([]);
     });
@@ -71,11 +76,14 @@ export function create(app) {
       : h("p", { class: "note" }, "Choose “Lasso” at the map and draw a line around objects that you know to belong together; then give them a name here."));
   }
 
+  /** @param {State} state */
   function answers(state) {
     const list = state.answers;
+    const result = present(app.result);
+    /** @param {number} row */
     const title = (row) => {
-      const i = app.result.arrays.rows.indexOf(row);
-      return i < 0 ? `row ${row}` : app.result.title(i);
+      const i = result.arrays.rows.indexOf(row);
+      return i < 0 ? `row ${row}` : result.title(i);
     };
     fill(given, list.length > 0 && [
       h("h3", {}, "What you have said"),
@@ -83,7 +91,7 @@ export function create(app) {
         each.kind === "pair" ? `${title(each.a)} and ${title(each.b)}: ${SAID[each.answer]}` : `${each.name}: ${each.rows.length > 4 ? `${shown(each.rows.length)} rows` : each.rows.map(title).join(", ")}`,
         " ", h("button", { type: "button", class: "plain", "aria-label": "Take this answer back", onclick: () => app.attempt(() => api.send(`/api/answers/${each.id}`, "DELETE")) }, "take back")))),
       h("p", { class: "buttons" },
-        h("button", { type: "button", id: "again", class: "primary", disabled: state.job?.kind === "fit", onclick: () => { begin(app); document.getElementById("run").scrollIntoView(); } }, "Run again with the answers"),
+        h("button", { type: "button", id: "again", class: "primary", disabled: state.job?.kind === "fit", onclick: () => { begin(app); present(document.getElementById("run")).scrollIntoView(); } }, "Run again with the answers"),
         h("button", { type: "button", id: "undo", onclick: () => app.attempt(() => api.send("/api/answers/last", "DELETE")) }, "Undo the last answer")),
     ]);
   }

@@ -1,7 +1,12 @@
 // Requests to the server, which is on this machine.
 
+/** @import { Job, State } from "./types.js" */
+
 /** What the server says is wrong. */
 export class Problem extends Error {}
+
+/** The words of an error. @param {unknown} error */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
 /** @param {string} path @param {RequestInit} [options] @returns {Promise<Response>} */
 async function request(path, options = {}) {
@@ -14,30 +19,32 @@ async function request(path, options = {}) {
   if (response.ok) return response;
   let text = `The server has answered with ${response.status}.`;
   try {
-    text = (await response.clone().json()).error ?? text;
+    /** @type {{error?: string}} */
+    const said = await response.clone().json();
+    text = said.error ?? text;
   } catch {
     text = (await response.text()) || text;
   }
   throw new Problem(text);
 }
 
-/** @param {string} path */
+/** What the server answers; the caller knows of which type. @template T @param {string} path @returns {Promise<T>} */
 export const get = async (path) => (await request(path)).json();
 
-/** @param {string} path */
+/** A file as text. @param {string} path */
 export const text = async (path) => (await request(path)).text();
 
-/** @param {string} path @param {"POST" | "PATCH" | "DELETE"} method @param {any} [body] */
+/** Ask for a change. @param {string} path @param {"POST" | "PATCH" | "DELETE"} method @param {object} [body] @returns {Promise<unknown>} */
 export async function send(path, method, body) {
   const headers = { "Content-Type": "application/json" };
   const options = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) };
   return (await request(path, options)).json();
 }
 
-/** @param {string} path @param {Blob} file */
+/** Hand over a file. @param {string} path @param {Blob} file @returns {Promise<unknown>} */
 export const put = async (path, file) => (await request(path, { method: "PUT", body: file })).json();
 
-/** @param {string} path @param {Int32ArrayConstructor | Uint32ArrayConstructor | Float32ArrayConstructor} type */
+/** A file of numbers. @template T @param {string} path @param {new (buffer: ArrayBuffer) => T} type */
 export async function array(path, type) {
   return new type(await (await request(path)).arrayBuffer());
 }
@@ -45,7 +52,7 @@ export async function array(path, type) {
 /**
  * Hear of changes as long as somebody looks: browsers allow few connections to a server,
  * and tabs in the background would take them.
- * @param {{state: (state: any) => void, job: (job: any) => void, lost: (isLost: boolean) => void}} hear
+ * @param {{state: (state: State) => void, job: (job: Job | null) => void, lost: (isLost: boolean) => void}} hear
  */
 export function listen(hear) {
   /** @type {EventSource | null} */

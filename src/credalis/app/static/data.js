@@ -1,19 +1,25 @@
 // Step 1: a file, what is in it, and which columns count.
 
 import * as api from "./api.js";
-import { choice, counted, fill, h, shown } from "./dom.js";
+import { choice, counted, fill, h, present, shown } from "./dom.js";
 
+/** @import { App, Preview, Role, Settings, State, Step } from "./types.js" */
+
+/** @type {[Role, string][]} */
 const ROLES = [["counts", "counts"], ["describes", "only describes"], ["out", "left out"], ["id", "names the rows"]];
+/** @type {Record<string, string>} */
 const KINDS = { number: "numbers", category: "categories", date: "dates", ordered: "ordered", text: "text", other: "other" };
+/** @type {(keyof Settings)[]} */
 const OF_TABLE = ["roles", "scale", "missing", "sheet", "delimiter", "decimal", "precomputed"];
 
-/** Begin with a file, or open a saved work. @param {any} app @param {File} file */
+/** Begin with a file, or open a saved work. @param {App} app @param {File} file */
 export async function take(app, file) {
   app.say(`Reading ${file.name}`);
-  document.getElementById("data").classList.add("busy");
+  present(document.getElementById("data")).classList.add("busy");
   await app.attempt(async () => {
-    if (file.size > (app.state?.max_upload ?? Infinity)) {
-      throw new api.Problem(`${file.name} is larger than ${Math.round(app.state.max_upload / 2 ** 20)} MB, which is the most the page takes: use credalis cluster, which has no limit, or a sample of the rows.`);
+    const most = app.state?.max_upload ?? Infinity;
+    if (file.size > most) {
+      throw new api.Problem(`${file.name} is larger than ${Math.round(most / 2 ** 20)} MB, which is the most the page takes: use credalis cluster, which has no limit, or a sample of the rows.`);
     }
     if (file.name.endsWith(".credalis-work")) await api.put("/api/work", file);
     else {
@@ -21,19 +27,21 @@ export async function take(app, file) {
       await api.send("/api/recommendation", "POST");
     }
   });
-  document.getElementById("data").classList.remove("busy");
+  present(document.getElementById("data")).classList.remove("busy");
 }
 
-/** @param {any} app */
+/** Remove everything, if it is meant. @param {App} app */
 export async function forget(app) {
   if (!app.state?.table || !window.confirm("Remove the table, all answers and all results from this machine's folder of the page?")) return;
   await app.attempt(() => api.send("/api/session", "DELETE"));
 }
 
-/** @param {any} app */
+/** The step. @param {App} app @returns {Step} */
 export function create(app) {
+  /** @type {HTMLInputElement} */
   const input = h("input", { type: "file", id: "file", class: "hidden", onchange: () => {
-    if (input.files[0]) take(app, input.files[0]);
+    const file = input.files?.[0];
+    if (file) take(app, file);
     input.value = "";
   } });
   const demo = h("button", { type: "button", id: "demo", onclick: async () => {
@@ -57,13 +65,15 @@ export function create(app) {
   const element = h("div", {}, drop, found);
   let key = "";
 
+  /** @param {State} state */
   async function load(state) {
     const mine = key;
     try {
+      /** @type {Preview} */
       const preview = await api.get("/api/preview");
       if (mine === key) show(app, found, state, preview);
     } catch (error) {
-      if (mine === key) fill(found, problem(error.message));
+      if (mine === key) fill(found, problem(api.messageOf(error)));
     }
   }
 
@@ -84,14 +94,17 @@ export function create(app) {
   };
 }
 
+/** What is wrong. @param {string} text */
 const problem = (text) => h("div", { class: "problem", role: "alert" }, h("strong", {}, "This does not work yet. "), text);
 
-/** @param {any} app @param {Element} place @param {any} state @param {any} preview */
+/** @param {App} app @param {Element} place @param {State} state @param {Preview} preview */
 function show(app, place, state, preview) {
-  const { table, settings } = state;
+  const { settings } = state;
+  const table = present(state.table);
   const openDetails = new Set([...place.querySelectorAll("details[open]")].map((each) => each.id));
   const focused = document.activeElement?.id;
   const counting = preview.columns.filter((column) => (settings.roles[column.name] ?? column.role) === "counts");
+  /** @param {string} name @param {Role} role */
   const setRole = (name, role) => {
     const roles = { ...settings.roles };
     if (role === "id") for (const [other, each] of Object.entries(roles)) if (each === "id") delete roles[other];
@@ -109,7 +122,7 @@ function show(app, place, state, preview) {
       h("td", {}, column.n_missing ? shown(column.n_missing) : column.n_missing === 0 ? "–" : ""),
       h("td", { class: "text" },
         h("label", { class: "hidden", for: id }, `What ${column.name} is for`),
-        h("select", { id, onchange: (event) => setRole(column.name, event.target.value) },
+        h("select", { id, onchange: (event) => setRole(column.name, /** @type {Role} */ (event.target.value)) },
           ROLES.map(([value, text]) => h("option", { value, selected: value === role }, text)))),
       h("td", { class: "text soft" }, column.why || preview.rows.slice(0, 4).map((row) => row[j]).filter(Boolean).join(", ")));
   });
@@ -144,7 +157,7 @@ function show(app, place, state, preview) {
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
-/** @param {string} id @param {string} label @param {string | null} value @param {string} hint @param {(value: string | null) => void} change */
+/** A text that can be left out. @param {string} id @param {string} label @param {string | null} value @param {string} hint @param {(value: string | null) => void} change */
 export const typed = (id, label, value, hint, change) =>
   h("label", { class: "field" }, h("span", {}, label),
     h("input", { id, type: "text", value: value ?? "", placeholder: hint, onchange: (event) => change(event.target.value || null) }));

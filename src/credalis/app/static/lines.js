@@ -17,12 +17,14 @@ export function curve(points, words) {
   const ys = points.map((point) => point[1]);
   const [left, right] = [Math.min(...xs), Math.max(...xs)];
   const [low, high] = [Math.min(...ys), Math.max(...ys)];
+  /** @param {number} value */
   const x = (value) => 46 + ((WIDTH - 56) * (value - left)) / (right - left || 1);
+  /** @param {number} value */
   const y = (value) => 10 + ((HEIGHT - 40) * (high - value)) / (high - low || 1);
   chart.append(
     svg("path", { d: `M46 10V${HEIGHT - 30}H${WIDTH - 10}`, class: "axis" }),
     svg("polyline", { points: points.map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`).join(" "), class: "curve" }),
-    svg("circle", { cx: x(xs.at(-1)), cy: y(ys.at(-1)), r: 3.5, class: "dot" }),
+    svg("circle", { cx: x(xs[xs.length - 1]), cy: y(ys[ys.length - 1]), r: 3.5, class: "dot" }),
     svg("text", { x: 42, y: 16, class: "tick end" }, short(high)),
     svg("text", { x: 42, y: HEIGHT - 31, class: "tick end" }, short(low)),
     svg("text", { x: WIDTH - 10, y: HEIGHT - 14, class: "tick end" }, `${words.x} ${right}`),

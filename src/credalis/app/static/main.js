@@ -1,7 +1,7 @@
 // The state of the page and its steps. Every step is told of every change of the state.
 
 import * as api from "./api.js";
-import { fill, h } from "./dom.js";
+import { fill, h, present } from "./dom.js";
 import * as data from "./data.js";
 import * as number from "./number.js";
 import * as method from "./method.js";
@@ -10,13 +10,9 @@ import * as result from "./result.js";
 import * as answer from "./answer.js";
 import * as takeaway from "./takeaway.js";
 
-/**
- * @typedef {Object} App
- * @property {any} state as the docstring of credalis.app describes it
- * @property {any} result what is shown: {number, result, names, arrays}, or null
- * @property {number[]} selection objects that are chosen on the map
- */
+/** @import { App, Job, Names, ResultFile, State, Step } from "./types.js" */
 
+/** @type {[string, string, {create: (app: App) => Step}][]} */
 const STEPS = [
   ["data", "Data", data],
   ["number", "How many, and where", number],
@@ -27,24 +23,24 @@ const STEPS = [
   ["takeaway", "Take away", takeaway],
 ];
 
-const status = document.getElementById("status");
-const toast = document.getElementById("toast");
+const status = present(document.getElementById("status"));
+const toast = present(document.getElementById("toast"));
 
 const isDark = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** What steps share. */
+/** What steps share. @type {App} */
 const app = {
-  state: /** @type {any} */ (null),
-  result: /** @type {any} */ (null),
-  selection: /** @type {number[]} */ ([]),
+  state: null,
+  result: null,
+  selection: [],
   focus: -1,
 
-  /** Tell those who cannot see. @param {string} text */
+  /** Tell those who cannot see. */
   say(text) {
     status.textContent = text;
   },
 
-  /** Do something on the server; what is wrong is shown. @param {() => Promise<any>} action */
+  /** Do something on the server; what is wrong is shown. */
   async attempt(action) {
     try {
       app.clear();
@@ -55,10 +51,9 @@ const app = {
     }
   },
 
-  /** @param {unknown} error */
   fail(error) {
     if (!(error instanceof api.Problem)) console.error(error);
-    fill(toast, h("p", {}, error instanceof Error ? error.message : String(error)),
+    fill(toast, h("p", {}, api.messageOf(error)),
       h("button", { type: "button", "aria-label": "Close this message", onclick: app.clear }, "×"));
     toast.classList.add("shown");
   },
@@ -68,7 +63,6 @@ const app = {
     toast.replaceChildren();
   },
 
-  /** @param {Object<string, any>} values */
   set(values) {
     return app.attempt(() => api.send("/api/settings", "PATCH", values));
   },
@@ -78,14 +72,15 @@ const app = {
     return (app.state?.runs ?? []).filter((each) => each.status === "done");
   },
 
-  /** Show a result. @param {number} number */
+  /** Show a result. */
   async open(number) {
-    const id = app.results().find((each) => each.number === number)?.id;
+    const { id } = present(app.results().find((each) => each.number === number));
     if (app.result && app.result.id === id) return;
     const base = `/api/runs/${number}/files/`;
+    /** @type {ResultFile} */
     const found = await api.get(`${base}result.json`);
     const [names, rows, labels, second, kinds, doubt] = await Promise.all([
-      api.get(`${base}names.json`),
+      /** @type {Promise<Names>} */ (api.get(`${base}names.json`)),
       api.array(`${base}rows.bin`, Int32Array),
       api.array(`${base}labels.bin`, Int32Array),
       api.array(`${base}second.bin`, Int32Array),
@@ -93,17 +88,15 @@ const app = {
       api.array(`${base}doubt.bin`, Float32Array),
     ]);
     const sets = found.has_sets ? await api.array(`${base}sets.bin`, Uint32Array) : null;
+    /** @type {Map<number, Float32Array>} */
     const axes = new Map();
     app.result = {
       number, id, ...found, light: found.colors, colors: isDark.matches ? found.dark_colors : found.colors, names, arrays: { rows, labels, second, kinds, doubt, sets },
-      /** @param {number} j */
       async axis(j) {
         if (!axes.has(j)) axes.set(j, await api.array(`${base}axis-${j}.bin`, Float32Array));
-        return axes.get(j);
+        return present(axes.get(j));
       },
-      /** @param {number} i */
       title: (i) => (names.has_names ? names.names[i] : `object ${names.names[i]}`),
-      /** @param {number} k */
       cluster: (k) => (found.cluster_names ? found.cluster_names[k] : `cluster ${k}`),
     };
     app.selection = [];
@@ -111,13 +104,13 @@ const app = {
     update();
   },
 
-  /** Choose objects on the map. @param {number[]} objects */
+  /** Choose objects on the map. */
   select(objects) {
     app.selection = objects;
     update();
   },
 
-  /** Look at one object, wherever it is named. @param {number} object */
+  /** Look at one object, wherever it is named. */
   look(object) {
     app.focus = object;
     update();
@@ -130,9 +123,9 @@ const steps = STEPS.map(([id, title, module], i) => {
   const step = module.create(app);
   const heading = h("h2", { id: `${id}-title` }, h("span", { class: "number", "aria-hidden": "true" }, i + 1), title);
   const section = h("section", { id, class: "step", "aria-labelledby": `${id}-title` }, heading, step.element);
-  document.getElementById("steps").append(section);
+  present(document.getElementById("steps")).append(section);
   const link = h("a", { href: `#${id}` }, h("span", { class: "number", "aria-hidden": "true" }, i + 1), title);
-  document.getElementById("nav").append(h("li", {}, link));
+  present(document.getElementById("nav")).append(h("li", {}, link));
   return { id, step, section, link };
 });
 
@@ -147,13 +140,13 @@ function update() {
   document.title = table ? `${table} – credalis` : "credalis";
 }
 
-/** A new state: show the newest result, unless somebody looks at an older one. @param {any} state */
+/** A new state: show the newest result, unless somebody looks at an older one. @param {State} state */
 async function take(state) {
   const before = app.state;
   const wasNewest = !app.result || app.result.id === app.results().at(-1)?.id;
   app.state = state;
   const newest = app.results().at(-1);
-  const isGone = app.result && !app.results().some((each) => each.id === app.result.id);
+  const isGone = app.result && !app.results().some((each) => each.id === app.result?.id);
   if (isGone) app.result = null;
   update();
   document.documentElement.dataset.ready = "";
@@ -166,6 +159,7 @@ async function take(state) {
   }
 }
 
+/** @param {Job | null} job */
 function takeJob(job) {
   if (!app.state) return;
   app.state.job = job;
@@ -196,7 +190,7 @@ document.addEventListener("drop", (event) => {
   if (file) data.take(app, file);
 });
 
-fill(document.getElementById("footer"),
+fill(present(document.getElementById("footer")),
   h("p", { class: "gone", role: "status" }, "The server does not answer. If you have ended it, start credalis app again: your work is kept."),
   h("p", {}, "credalis · served by this machine · ",
     h("button", { type: "button", class: "plain", onclick: () => data.forget(app) }, "forget this table and everything about it")));

@@ -1,32 +1,36 @@
 // Step 3: the method; the default is explained, others are for those who know them.
 
 import * as api from "./api.js";
-import { fill, h } from "./dom.js";
+import { fill, h, present } from "./dom.js";
 import { typed } from "./data.js";
 
-/** @param {any} app */
+/** @import { App, Methods, Preview, Step } from "./types.js" */
+
+/** The step. @param {App} app @returns {Step} */
 export function create(app) {
   const content = h("div", { class: "content" });
   const element = h("div", {}, h("p", { class: "later" }, "First choose a table."), content);
   let key = "";
 
   async function load() {
-    app.methods ??= await api.get("/api/methods");
+    app.methods ??= /** @type {Methods} */ (await api.get("/api/methods"));
+    /** @type {Preview} */
     const preview = await api.get("/api/preview");
     app.method = preview.method;
     show(preview);
     app.update();
   }
 
+  /** @param {Preview} preview */
   function show(preview) {
-    const { settings } = app.state;
-    const { methods } = app.methods;
+    const { answers, settings } = present(app.state);
+    const { default: usual, methods } = present(app.methods);
     const isOpen = Boolean(content.querySelector("details[open]")) || settings.method !== null;
-    const hasNames = app.state.answers.some((each) => each.kind === "group");
+    const hasNames = answers.some((each) => each.kind === "group");
     const found = methods.find((each) => each.name === (settings.method ?? preview.method)) ?? methods[0];
     // As the command line does: names of groups are labels, which not all methods take.
     const isOther = settings.method === null && hasNames && !found.uses_labels;
-    const used = isOther ? methods.find((each) => each.name === app.methods.default) : found;
+    const used = isOther ? present(methods.find((each) => each.name === usual)) : found;
     const why = isOther
       ? `You have named groups, which ${found.name} cannot use: therefore ${used.name}.`
       : preview.is_gower && settings.method === null
@@ -43,7 +47,7 @@ export function create(app) {
           h("label", { class: "field" }, h("span", {}, "Method"),
             h("select", { id: "method", onchange: (event) => app.set({ method: event.target.value || null }) },
               h("option", { value: "", selected: settings.method === null }, "chosen for you"),
-              methods.filter((each) => !each.needs_pairs || app.state.answers.some((answer) => answer.kind === "pair") || each.name === settings.method).map((each) => h("option", { value: each.name, selected: settings.method === each.name }, each.name))),
+              methods.filter((each) => !each.needs_pairs || answers.some((answer) => answer.kind === "pair") || each.name === settings.method).map((each) => h("option", { value: each.name, selected: settings.method === each.name }, each.name))),
             h("small", {}, settings.method === null ? "" : used.title)),
           typed("parameters", "Parameters of the method", settings.parameters.join("; "), "key=value; key=value", (text) => app.set({ parameters: (text ?? "").split(";").map((each) => each.trim()).filter(Boolean) })),
           h("label", { class: "field" }, h("span", {}, "Clear from a belief of"),
@@ -71,7 +75,7 @@ export function create(app) {
       const next = JSON.stringify([state.table, settings.roles, settings.method, settings.parameters, settings.missing, settings.seed, settings.clear_level, settings.outlier_rate, settings.precomputed, state.answers.some((each) => each.kind === "pair"), state.answers.some((each) => each.kind === "group")]);
       if (next !== key) {
         key = next;
-        load().catch((error) => fill(content, h("p", { class: "note" }, error.message)));
+        load().catch((error) => fill(content, h("p", { class: "note" }, api.messageOf(error))));
       }
       return true;
     },

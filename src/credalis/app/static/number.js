@@ -1,26 +1,34 @@
 // Step 2: how many clusters, and where: the recommendation and the δ–Bel graph.
 
 import * as api from "./api.js";
-import { calmly, counted, fill, h } from "./dom.js";
+import { calmly, counted, fill, h, present } from "./dom.js";
 import { bars } from "./lines.js";
 import { Scatter } from "./scatter.js";
 
+/** @import { App, Peaks, Settings, State, Step } from "./types.js" */
+
 const COLORS = ["#0069a8", "#f0a30a", "#009e76", "#7a1040", "#8fd3f5", "#d5470c", "#dd86b3", "#5a5200"];
 const N_LISTED = 12;
+/** @type {(keyof Settings)[]} */
 const OF_GRAPH = ["roles", "scale", "missing", "sheet", "delimiter", "decimal", "precomputed", "method", "n_neighbors", "quantile", "seed"];
 
-/** @param {any} app */
+/** The step. @param {App} app @returns {Step} */
 export function create(app) {
-  /** @type {any} */
+  /** @type {Peaks | null} */
   let graph = null;
   let key = "";
   const advice = h("div", { class: "advice" });
+  /** @type {HTMLInputElement} */
   const slider = h("input", { type: "range", id: "n-clusters", min: 2, max: 20, step: 1, oninput: () => setNumber(Number(slider.value)) });
+  /** @type {HTMLInputElement} */
   const exact = h("input", { type: "number", id: "n-clusters-exact", min: 2, max: 1000, step: 1, "aria-label": "Number of clusters, exactly", onchange: () => exact.value && setNumber(Number(exact.value)) });
   const scatter = new Scatter({
     label: "The δ–Bel graph. Arrow keys go from object to object, Enter makes one a centre or takes it back.",
-    describe: (i) => [name(i), `Bel ${graph.belief[i].toPrecision(3)}, δ ${graph.delta[i].toPrecision(3)}`, centers().includes(graph.rows[i]) ? "a centre; click to take it back" : "click to make it a centre"],
-    pick: (i) => toggle(graph.rows[i]),
+    describe: (i) => {
+      const { belief, delta, rows } = present(graph);
+      return [name(i), `Bel ${belief[i].toPrecision(3)}, δ ${delta[i].toPrecision(3)}`, centers().includes(rows[i]) ? "a centre; click to take it back" : "click to make it a centre"];
+    },
+    pick: (i) => toggle(present(graph).rows[i]),
     say: app.say,
     height: "22rem",
   });
@@ -34,6 +42,7 @@ export function create(app) {
   } });
   const neighborsText = h("output", { for: "n-neighbors" });
   const quantileText = h("output", { for: "quantile" });
+  /** @type {HTMLInputElement} */
   const uses = h("input", { type: "checkbox", id: "uses-centers", onchange: () => app.set({ uses_centers: uses.checked }) });
   const usesText = h("small", {});
   const list = h("div", { class: "chips", role: "group", "aria-label": "Likely centres" });
@@ -55,25 +64,37 @@ export function create(app) {
             h("div", { class: "field" }, h("label", { for: "quantile" }, "q, how near counts as near: ", quantileText), quantile)),
           note))));
 
-  const name = (i) => (graph.has_names ? graph.names[i] : `row ${graph.rows[i]}`);
-  const centers = () => app.state.settings.centers.length ? app.state.settings.centers : suggested(app.state.settings.n_clusters);
+  /** @param {number} i */
+  const name = (i) => {
+    const { has_names: hasNames, names, rows } = present(graph);
+    return hasNames ? names[i] : `row ${rows[i]}`;
+  };
+  const centers = () => {
+    const { settings } = present(app.state);
+    return settings.centers.length ? settings.centers : suggested(settings.n_clusters);
+  };
 
   /** Rows of the objects that look most like centres. @param {number | null} n @returns {number[]} */
   function suggested(n) {
     if (!graph) return [];
-    return graph.ranked.slice(0, n ?? graph.n_suggested).map((i) => graph.rows[i]);
+    const { n_suggested: usual, ranked, rows } = graph;
+    return ranked.slice(0, n ?? usual).map((i) => rows[i]);
   }
 
-  const patch = calmly((values) => app.set(values), 120);
+  const patch = calmly(app.set, 120);
 
+  /** @param {number} n */
   function setNumber(n) {
     if (!(n >= 2)) return;
-    Object.assign(app.state.settings, { n_clusters: n, centers: [], uses_centers: false });
+    const state = present(app.state);
+    Object.assign(state.settings, { n_clusters: n, centers: [], uses_centers: false });
     patch({ n_clusters: n, centers: [], uses_centers: false });
-    draw(app.state);
+    draw(state);
   }
 
+  /** @param {number} row */
   function toggle(row) {
+    const state = present(app.state);
     const now = centers();
     const next = now.includes(row) ? now.filter((each) => each !== row) : [...now, row];
     if (next.length < 2) {
@@ -81,9 +102,9 @@ export function create(app) {
       return;
     }
     const values = { centers: next, n_clusters: next.length, uses_centers: true };
-    Object.assign(app.state.settings, values);
+    Object.assign(state.settings, values);
     patch(values);
-    draw(app.state);
+    draw(state);
     app.say(`${now.includes(row) ? "Taken back" : "A centre"}: ${counted(next.length, "cluster")}`);
   }
 
@@ -92,41 +113,47 @@ export function create(app) {
   async function load() {
     const mine = key;
     try {
+      /** @type {Peaks} */
       const found = await api.get("/api/peaks");
       if (mine !== key) return;
       graph = found;
-      note.textContent = graph.rows.length < graph.n_rows ? `The graph shows ${graph.rows.length} of ${graph.n_rows} rows, drawn at random.` : "";
-      draw(app.state);
+      note.textContent = found.rows.length < found.n_rows ? `The graph shows ${found.rows.length} of ${found.n_rows} rows, drawn at random.` : "";
+      draw(present(app.state));
     } catch (error) {
       if (mine !== key) return;
       graph = null;
-      note.textContent = error.message;
+      note.textContent = api.messageOf(error);
     }
   }
 
+  /** @param {State} state */
   function draw(state) {
     const { settings } = state;
     const n = settings.n_clusters ?? (graph ? graph.n_suggested : 2);
     slider.max = String(Math.max(20, n));
     slider.value = String(n);
-    if (document.activeElement !== exact) exact.value = settings.n_clusters ?? "";
+    if (document.activeElement !== exact) exact.value = String(settings.n_clusters ?? "");
     if (!graph) return;
+    const { rows } = graph;
     neighbors.max = String(graph.most_neighbors);
     if (document.activeElement !== neighbors) neighbors.value = String(graph.n_neighbors);
     if (document.activeElement !== quantile) quantile.value = String(graph.quantile);
     neighborsText.textContent = neighbors.value;
     quantileText.textContent = Number(quantile.value).toFixed(2);
     const now = centers();
-    const place = new Map(graph.rows.map((row, i) => [row, i]));
+    const place = new Map(rows.map((row, i) => [row, i]));
     scatter.show({
       x: graph.belief, y: graph.delta, colors: ["#7b8794"], titles: ["Bel: support by neighbours", "δ: distance to a better one"],
-      marks: now.flatMap((row, k) => (place.has(row) ? [{ point: place.get(row), text: String(k + 1), color: COLORS[k % COLORS.length] }] : [])),
+      marks: now.flatMap((row, k) => {
+        const point = place.get(row);
+        return point === undefined ? [] : [{ point, text: String(k + 1), color: COLORS[k % COLORS.length] }];
+      }),
     }, true);
     const listed = [...new Set([...now.map((row) => place.get(row)).filter((i) => i !== undefined), ...graph.ranked])].slice(0, Math.max(N_LISTED, now.length));
     const focused = document.activeElement?.id;
     fill(list, listed.map((i) => {
-      const k = now.indexOf(graph.rows[i]);
-      return h("button", { type: "button", id: `center-${graph.rows[i]}`, class: "chip", "aria-pressed": String(k >= 0), style: k >= 0 ? { "--mark": COLORS[k % COLORS.length] } : {}, onclick: () => toggle(graph.rows[i]) }, name(i));
+      const k = now.indexOf(rows[i]);
+      return h("button", { type: "button", id: `center-${rows[i]}`, class: "chip", "aria-pressed": String(k >= 0), style: k >= 0 ? { "--mark": COLORS[k % COLORS.length] } : {}, onclick: () => toggle(rows[i]) }, name(i));
     }));
     if (focused?.startsWith("center-")) document.getElementById(focused)?.focus({ preventScroll: true });
     uses.checked = settings.uses_centers;
@@ -134,6 +161,7 @@ export function create(app) {
     usesText.textContent = settings.centers.length ? howCentersCount(app, state) : "Pick centres yourself to do so.";
   }
 
+  /** @param {State} state */
   function showAdvice(state) {
     const { recommendation: found, job } = state;
     const isLooking = job?.kind === "recommendation";
@@ -179,7 +207,7 @@ export function create(app) {
   };
 }
 
-/** @param {any} app @param {any} state */
+/** @param {App} app @param {State} state */
 function howCentersCount(app, state) {
   const known = app.methods;
   if (!known) return "";

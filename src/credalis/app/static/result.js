@@ -1,13 +1,16 @@
 // Step 5: the result: the map, the object under the mouse, clusters, doubts, outliers.
 
 import * as api from "./api.js";
-import { choice, counted, fill, h, shown } from "./dom.js";
+import { choice, counted, fill, h, present, shown } from "./dom.js";
 import { curve } from "./lines.js";
 import { Scatter, hull } from "./scatter.js";
 
+/** @import { Cloud } from "./scatter.js" */
+/** @import { App, Changes, DoneRun, Found, Listed, Mass, Reason, Result, Shepard, Step, Tally, Tree } from "./types.js" */
+
 const KINDS = ["clearly in", "between", "an outlier, nearest to"];
 
-/** @param {any} app */
+/** The step. @param {App} app @returns {Step} */
 export function create(app) {
   const top = h("div", {});
   const below = h("div", {});
@@ -16,7 +19,7 @@ export function create(app) {
   const legend = h("div", { class: "legend" });
   const scatter = new Scatter({
     label: "Map of the objects. Arrow keys go from object to object, Enter shows all about one.",
-    describe: (i) => words(app.result, i),
+    describe: (i) => words(present(app.result), i),
     pick: (i) => app.look(i),
     lasso: (objects) => app.select(objects),
     say: app.say,
@@ -29,12 +32,12 @@ export function create(app) {
     below);
   const element = h("div", {}, h("p", { class: "later" }, "The result comes after the first run."), content);
   const view = { x: 0, y: 1, outlines: "both", isMovedShown: false };
-  /** @type {any} */
+  /** @type {Result | null} */
   let drawn = null;
   let focus = -2;
 
   async function draw() {
-    const { result } = app;
+    const result = present(app.result);
     const [x, y] = await Promise.all([result.axis(view.x), result.axis(view.y)]);
     if (app.result !== result) return;
     const { labels, second, kinds } = result.arrays;
@@ -49,7 +52,8 @@ export function create(app) {
   }
 
   function controls() {
-    const { result } = app;
+    const result = present(app.result);
+    /** @type {[string, string][]} */
     const options = result.axes.map((axis, j) => [String(j), axis.name]);
     fill(axes,
       choice({ id: "axis-x", label: "Across", value: String(view.x), options, change: (j) => { view.x = Number(j); draw(); } }),
@@ -62,17 +66,19 @@ export function create(app) {
   }
 
   async function look() {
-    const { result, focus: object } = app;
+    const { focus: object } = app;
+    const result = present(app.result);
     if (object < 0) {
       fill(detail, h("p", { class: "note" }, "Point at an object to see what it is; click it, or press Enter, to see its masses and why it is there."));
       return;
     }
     scatter.ring(object);
     try {
+      /** @type {Found} */
       const found = await api.get(`/api/runs/${result.number}/objects/${object}`);
       if (app.focus === object && app.result === result) fill(detail, card(app, found));
     } catch (error) {
-      fill(detail, h("p", { class: "problem" }, error.message));
+      fill(detail, h("p", { class: "problem" }, api.messageOf(error)));
     }
   }
 
@@ -103,7 +109,7 @@ export function create(app) {
   };
 }
 
-/** What is known about an object at once. @param {any} result @param {number} i @returns {string[]} */
+/** What is known about an object at once. @param {Result} result @param {number} i @returns {string[]} */
 export function words(result, i) {
   const { labels, kinds, doubt, sets } = result.arrays;
   const kind = kinds[i];
@@ -115,10 +121,13 @@ export function words(result, i) {
   return [result.title(i), `${KINDS[kind]} ${place}`, `doubt ${doubt[i].toFixed(2)}`];
 }
 
-/** Outlines of what is surely and what is possibly in each cluster. */
+/**
+ * Outlines of what is surely and what is possibly in each cluster.
+ * @param {Result} result @param {Float32Array} x @param {Float32Array} y @param {string} which
+ */
 function outlines(result, x, y, which) {
   const { labels, kinds, sets } = result.arrays;
-  /** @type {any[]} */
+  /** @type {NonNullable<Cloud["hulls"]>} */
   const found = [];
   result.colors.forEach((color, k) => {
     /** @type {[number, number][]} */
@@ -138,7 +147,7 @@ function outlines(result, x, y, which) {
   return found;
 }
 
-/** Names of the clusters, where their clear objects are. */
+/** Names of the clusters, where their clear objects are. @param {Result} result @param {Float32Array} x @param {Float32Array} y */
 function middles(result, x, y) {
   const { labels, kinds } = result.arrays;
   return result.colors.flatMap((color, k) => {
@@ -150,22 +159,23 @@ function middles(result, x, y) {
   });
 }
 
-/** @param {any} app */
+/** Above the map. @param {App} app */
 function summary(app) {
-  const { result } = app;
-  const run = app.state.runs.find((each) => each.number === result.number);
+  const result = present(app.result);
+  const run = app.results().find((each) => each.number === result.number);
   return [
     h("p", { class: "lead", id: "lead" }, result.lead),
     h("p", { class: "soft" }, result.how),
     result.silences.length > 0 && h("ul", { class: "warnings" }, result.silences.map((text) => h("li", {}, text))),
-    run?.warnings?.length > 0 && h("ul", { class: "warnings" }, run.warnings.map((text) => h("li", {}, text))),
+    run?.warnings && run.warnings.length > 0 && h("ul", { class: "warnings" }, run.warnings.map((text) => h("li", {}, text))),
     h("dl", { class: "facts" }, result.facts.map((fact) => h("div", { style: fact.color ? { "--mark": fact.color === "#333333" ? "var(--ink)" : fact.color } : {} }, h("dt", {}, fact.name), h("dd", {}, fact.value, h("small", {}, fact.note))))),
     result.changes && changes(app, result.changes, run),
   ];
 }
 
-/** What is otherwise than before. */
+/** What is otherwise than before. @param {App} app @param {Changes} found @param {DoneRun | undefined} run */
 function changes(app, found, run) {
+  /** @param {keyof Tally} word */
   const step = (word) => (found.before[word] === found.after[word] ? `still ${shown(found.after[word])} ${word}` : `${shown(found.before[word])} → ${shown(found.after[word])} ${word}`);
   return h("div", { class: "changes", id: "changes" },
     h("h3", {}, `What changed since result ${run?.before ?? ""}`),
@@ -177,17 +187,18 @@ function changes(app, found, run) {
     found.moved.length > 0 && h("p", { class: "chips" }, found.moved.slice(0, 12).map((i) => name(app, i))));
 }
 
-/** A name of an object that leads to it. */
+/** A name of an object that leads to it. @param {App} app @param {number} i */
 export function name(app, i) {
   return h("button", { type: "button", class: "find", onclick: () => {
-    document.getElementById("result").querySelector(".map").scrollIntoView({ block: "start" });
+    present(document.querySelector("#result .map")).scrollIntoView({ block: "start" });
     app.look(i);
-  } }, app.result.title(i));
+  } }, present(app.result).title(i));
 }
 
-/** All about one object. */
+/** All about one object. @param {App} app @param {Found} found */
 function card(app, found) {
-  const { result } = app;
+  const result = present(app.result);
+  /** @param {number[]} clusters */
   const color = (clusters) => (clusters.length === 1 ? result.colors[clusters[0]] : clusters.length ? "var(--mixed)" : "var(--ink)");
   return [
     h("h3", {}, found.name),
@@ -209,18 +220,19 @@ function card(app, found) {
   ];
 }
 
-/** A cell that speaks for or against a cluster. */
+/** A cell that speaks for or against a cluster. @param {Reason} reason */
 const cell = (reason) => `${reason.column} ${reason.value} (typical: ${reason.typical})`;
 
+/** A set in words. @param {Result} result @param {Mass} mass */
 function title(result, { set, clusters }) {
   if (!clusters.length) return "∅: none of them";
   if (clusters.length === result.n_clusters && clusters.length > 1) return "Ω: cannot tell";
   return result.cluster_names ? clusters.map((k) => result.cluster(k)).join(" or ") : clusters.length === 1 ? result.cluster(clusters[0]) : `${set.slice(1, -1).split(",").join(" or ")}`;
 }
 
-/** Below the map. @param {any} app */
+/** Below the map. @param {App} app */
 function rest(app) {
-  const { result } = app;
+  const result = present(app.result);
   return [
     h("h3", {}, "The clusters"),
     h("div", { class: "cards" }, result.clusters.map((each) => h("article", { class: "card", style: { "--mark": result.colors[each.cluster] } },
@@ -237,27 +249,29 @@ function rest(app) {
       listed(app, "Outliers", result.outliers, "outliers")),
     h("details", { id: "diagrams" }, h("summary", {}, "How well it fits: diagrams"),
       h("div", { class: "twins" },
-        result.shepard && shepard(app, result.shepard),
-        result.history.length > 1 && h("figure", {}, curve(result.history.map((loss, i) => [i + 1, loss]), { label: `The loss falls from ${result.history[0].toPrecision(4)} to ${result.history.at(-1).toPrecision(4)}`, x: "iteration", y: "loss" }), h("figcaption", {}, "The loss after each iteration of the best start.")),
+        result.shepard && shepard(result.shepard),
+        result.history.length > 1 && h("figure", {}, curve(result.history.map((loss, i) => [i + 1, loss]), { label: `The loss falls from ${result.history[0].toPrecision(4)} to ${result.history[result.history.length - 1].toPrecision(4)}`, x: "iteration", y: "loss" }), h("figcaption", {}, "The loss after each iteration of the best start.")),
         !result.shepard && h("p", { class: "note" }, "The Shepard diagram is there for methods that match dissimilarities: EVCLUS and NNEVCLUS."))),
   ];
 }
 
-/** The partition in a few questions. */
+/** The partition in a few questions. @param {Result} result */
 function tree(result) {
   const place = h("div", {});
   return h("details", { id: "tree", ontoggle: async (event) => {
     if (!event.target.open || place.firstChild) return;
     fill(place, h("p", { class: "note" }, "Looking for questions…"));
     try {
+      /** @type {Tree} */
       const found = await api.get(`/api/runs/${result.number}/tree`);
       fill(place, found.lines.length > 0 && h("pre", { tabindex: 0 }, found.lines.join("\n")), h("p", { class: "note" }, found.caption || "There are no columns to ask about."));
     } catch (error) {
-      fill(place, h("p", { class: "problem" }, error.message));
+      fill(place, h("p", { class: "problem" }, api.messageOf(error)));
     }
   } }, h("summary", {}, "The clusters in a few questions"), place);
 }
 
+/** Objects to look at. @param {App} app @param {string} heading @param {Listed} found @param {string} id */
 function listed(app, heading, found, id) {
   return h("section", { class: "listed", id: `list-${id}` }, h("h3", {}, heading), h("p", { class: "note" }, found.text),
     found.objects.length > 0 && h("div", { class: "table", tabindex: 0, role: "region", "aria-label": heading }, h("table", {},
@@ -265,7 +279,8 @@ function listed(app, heading, found, id) {
       h("tbody", {}, found.objects.map((each) => h("tr", {}, h("th", { scope: "row" }, name(app, each.object)), h("td", { class: "text" }, each.why), h("td", {}, each.doubt.toFixed(2))))))));
 }
 
-function shepard(app, found) {
+/** The diagram of the fit. @param {Shepard} found */
+function shepard(found) {
   const scatter = new Scatter({ label: "Shepard diagram", describe: (i) => [`δ* ${found.targets[i].toFixed(2)}`, `conflict ${found.conflicts[i].toFixed(2)}`], height: "18rem" });
   const figure = h("figure", {}, h("h4", {}, "Shepard diagram"), scatter.element,
     h("figcaption", {}, `How much the masses of two objects contradict each other, against how dissimilar the objects are: the closer to the diagonal, the better. ${found.shown}. Root mean squared residual ${found.residual.toPrecision(3)}.`));

@@ -4,7 +4,9 @@ import * as api from "./api.js";
 import { counted, fill, h } from "./dom.js";
 import { curve } from "./lines.js";
 
-/** @param {any} app */
+/** @import { App, Progress, State, Step } from "./types.js" */
+
+/** The step. @param {App} app @returns {Step} */
 export function create(app) {
   const start = h("button", { type: "button", id: "start", class: "primary", onclick: () => begin(app) });
   const cancel = h("button", { type: "button", id: "cancel", onclick: () => app.attempt(() => api.send("/api/job", "DELETE")) }, "Cancel");
@@ -16,6 +18,7 @@ export function create(app) {
   const element = h("div", {}, h("p", { class: "later" }, "First choose a table."), h("div", { class: "content" }, h("p", {}, start), live, past));
   let drawn = "";
 
+  /** @param {State} state */
   function tick(state) {
     const { job } = state;
     const isFit = job?.kind === "fit";
@@ -30,10 +33,11 @@ export function create(app) {
     words.textContent = sentence(event);
     if (event.share === null || event.share === undefined) bar.removeAttribute("value");
     else bar.value = event.share;
-    const key = JSON.stringify(losses.at(-1));
-    if (losses.length > 1 && key !== drawn) {
+    const last = losses.at(-1);
+    const key = JSON.stringify(last);
+    if (last && losses.length > 1 && key !== drawn) {
       drawn = key;
-      fill(chart, h("figure", {}, curve(losses, { label: `The loss falls to ${losses.at(-1)[1].toPrecision(4)}`, x: "iteration", y: "loss" })));
+      fill(chart, h("figure", {}, curve(losses, { label: `The loss falls to ${last[1].toPrecision(4)}`, x: "iteration", y: "loss" })));
     }
   }
 
@@ -61,16 +65,16 @@ export function create(app) {
   };
 }
 
-/** @param {any} app */
+/** Begin a fit. @param {App} app */
 export const begin = (app) => app.attempt(async () => {
   await api.send("/api/runs", "POST");
   app.say("The fit has begun");
 });
 
-/** @param {any} event */
+/** How far it is, in words. @param {Progress} event */
 function sentence(event) {
   const parts = [event.stage[0].toUpperCase() + event.stage.slice(1)];
-  if (event.n_runs > 1) parts.push(`start ${event.run + 1} of ${event.n_runs}`);
+  if (event.run !== undefined && event.n_runs !== undefined && event.n_runs > 1) parts.push(`start ${event.run + 1} of ${event.n_runs}`);
   if (event.iteration) parts.push(`iteration ${event.iteration} of at most ${event.max_iter}`);
   if (event.loss !== null && event.loss !== undefined) parts.push(`loss ${event.loss.toPrecision(4)}`);
   return parts.join(", ");

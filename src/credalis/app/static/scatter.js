@@ -1,7 +1,7 @@
 // A cloud of points on a canvas, with a grid by which the point under the mouse is found
 // at once, also among a hundred thousand: hover, pick, lasso, zoom, and keys.
 
-import { h, shown } from "./dom.js";
+import { h, present, shown } from "./dom.js";
 
 const PAD = { left: 56, right: 14, top: 12, bottom: 44 };
 const REACH = 16; // pixels within which a point is under the mouse
@@ -19,6 +19,19 @@ const MANY = 8000; // from here on points are squares: circles take too long
  * @property {{points: [number, number][], color: string, dashed: boolean}[]} [hulls]
  * @property {{point: number, text: string, color: string}[]} [marks] points that stand out
  * @property {{x: number, y: number, text: string, color: string}[]} [words]
+ */
+
+/**
+ * Where values are on the canvas, and back.
+ * @typedef {Object} Pixels
+ * @property {{left: number, top: number, width: number, height: number}} area
+ * @property {{left: number, low: number, width: number, height: number}} frame
+ * @property {number} kx pixels of a unit
+ * @property {number} ky
+ * @property {(x: number) => number} px
+ * @property {(y: number) => number} py
+ * @property {(px: number) => number} vx
+ * @property {(py: number) => number} vy
  */
 
 /** Points by cells of a grid, so that few have to be looked at. */
@@ -40,7 +53,10 @@ export class Grid {
     if (left > right) [left, right, low, high] = [0, 1, 0, 1];
     if (left === right) [left, right] = [left - 0.5, right + 0.5];
     if (low === high) [low, high] = [low - 0.5, high + 0.5];
-    Object.assign(this, { left, right, low, high });
+    this.left = left;
+    this.right = right;
+    this.low = low;
+    this.high = high;
     this.size = Math.max(1, Math.min(256, Math.round(Math.sqrt(n / 3))));
     const starts = new Uint32Array(this.size * this.size + 1);
     const cells = new Int32Array(n).fill(-1);
@@ -51,7 +67,7 @@ export class Grid {
     }
     for (let c = 0; c < starts.length - 1; c++) starts[c + 1] += starts[c];
     const places = starts.slice();
-    this.points = new Uint32Array(starts.at(-1));
+    this.points = new Uint32Array(starts[starts.length - 1]);
     for (let i = 0; i < n; i++) if (cells[i] >= 0) this.points[places[cells[i]]++] = i;
     this.starts = starts;
   }
@@ -66,7 +82,10 @@ export class Grid {
     return Math.max(0, Math.min(this.size - 1, Math.floor((this.size * (y - this.low)) / (this.high - this.low))));
   }
 
-  /** Visit the points in the cells of a rectangle. @param {(point: number) => void} visit */
+  /**
+   * Visit the points in the cells of a rectangle.
+   * @param {number} left @param {number} right @param {number} low @param {number} high @param {(point: number) => void} visit
+   */
   within(left, right, low, high, visit) {
     for (let row = this.row(low); row <= this.row(high); row++) {
       for (let column = this.column(left); column <= this.column(right); column++) {
@@ -77,6 +96,7 @@ export class Grid {
   }
 }
 
+/** The cloud, its tools, and what one does with them. */
 export class Scatter {
   /**
    * @param {{label: string, describe: (point: number) => string[], pick?: (point: number) => void,
@@ -90,6 +110,11 @@ export class Scatter {
     this.isLasso = false;
     /** @type {Cloud | null} */
     this.cloud = null;
+    /** @type {Grid | null} */
+    this.grid = null;
+    /** The lasso that is being drawn. @type {[number, number][] | undefined} */
+    this.path = undefined;
+    this.isPlanned = false;
     /** @type {number[]} */
     this.chosen = [];
     this.current = -1;
@@ -101,6 +126,7 @@ export class Scatter {
     this.over = h("canvas", { tabindex: 0, role: "application", "aria-roledescription": "map of points", "aria-label": label });
     this.tip = h("div", { class: "tip", hidden: true });
     this.box = h("div", { class: "canvas", style: height ? { height } : {} }, this.base, this.middle, this.over, this.tip);
+    /** @param {string} text @param {string} name @param {() => void} action @param {string} [pressed] */
     const tool = (text, name, action, pressed) =>
       h("button", { type: "button", class: "tool", title: name, "aria-label": name, "aria-pressed": pressed, onclick: action }, text);
     this.lassoButton = lasso ? tool("Lasso", "Draw a line around points to choose them", () => this.setLasso(!this.isLasso), "false") : null;
@@ -114,7 +140,7 @@ export class Scatter {
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
-  /** @param {Cloud} cloud @param {boolean} [keepsView] */
+  /** Draw a cloud. @param {Cloud} cloud @param {boolean} [keepsView] */
   show(cloud, keepsView = false) {
     const isSame = this.cloud && this.cloud.x === cloud.x && this.cloud.y === cloud.y;
     this.cloud = cloud;
@@ -137,6 +163,7 @@ export class Scatter {
     this.drawChosen();
   }
 
+  /** @param {boolean} on */
   setLasso(on) {
     this.isLasso = on;
     this.lassoButton?.setAttribute("aria-pressed", String(on));
@@ -151,7 +178,7 @@ export class Scatter {
   }
 
   frame() {
-    const { left, right, low, high } = this.grid;
+    const { left, right, low, high } = present(this.grid);
     const [dx, dy] = [0.04 * (right - left), 0.05 * (high - low)];
     const { scale, x, y } = this.view;
     const width = (right - left + 2 * dx) / scale;
@@ -160,6 +187,7 @@ export class Scatter {
     return { left: cx - width / 2, low: cy - height / 2, width, height };
   }
 
+  /** @returns {Pixels} */
   pixels() {
     const area = this.area();
     const frame = this.frame();
@@ -173,6 +201,7 @@ export class Scatter {
     };
   }
 
+  /** Around a pixel, or the middle. @param {number} factor @param {number} [px] @param {number} [py] */
   zoom(factor, px, py) {
     const before = this.pixels();
     px ??= before.area.left + before.area.width / 2;
@@ -202,12 +231,13 @@ export class Scatter {
 
   // Drawing.
 
+  /** @param {HTMLCanvasElement} canvas */
   prepare(canvas) {
     const ratio = window.devicePixelRatio || 1;
     const { clientWidth: width, clientHeight: height } = this.box;
     const [w, hgt] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (canvas.width !== w || canvas.height !== hgt) [canvas.width, canvas.height] = [w, hgt];
-    const context = canvas.getContext("2d");
+    const context = present(canvas.getContext("2d"));
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     return context;
@@ -237,7 +267,7 @@ export class Scatter {
     const context = this.prepare(this.middle);
     if (!this.chosen.length) return;
     const { px, py } = this.pixels();
-    const { x, y } = this.cloud;
+    const { x, y } = present(this.cloud);
     const ink = getComputedStyle(this.box).getPropertyValue("--ink").trim();
     if (this.chosen.length > MANY) {
       context.fillStyle = ink;
@@ -253,6 +283,7 @@ export class Scatter {
     context.stroke();
   }
 
+  /** @param {CanvasRenderingContext2D} context @param {Pixels} at @param {CSSStyleDeclaration} style */
   drawAxes(context, at, style) {
     const { area } = at;
     const soft = style.getPropertyValue("--soft").trim();
@@ -274,7 +305,7 @@ export class Scatter {
       line(context, area.left, y, area.left + area.width, y);
       context.fillText(tickText(value), area.left - 6, y);
     }
-    const [bottom, side] = this.cloud.titles;
+    const [bottom, side] = present(this.cloud).titles;
     context.textAlign = "center";
     context.textBaseline = "bottom";
     context.fillText(cut(context, bottom, area.width), area.left + area.width / 2, area.top + area.height + PAD.bottom - 4);
@@ -286,8 +317,9 @@ export class Scatter {
     context.restore();
   }
 
+  /** @param {CanvasRenderingContext2D} context @param {Pixels} at */
   drawHulls(context, at) {
-    for (const { points, color, dashed } of this.cloud.hulls ?? []) {
+    for (const { points, color, dashed } of present(this.cloud).hulls ?? []) {
       if (points.length < 3) continue;
       context.beginPath();
       points.forEach(([x, y], i) => (i ? context.lineTo(at.px(x), at.py(y)) : context.moveTo(at.px(x), at.py(y))));
@@ -306,18 +338,20 @@ export class Scatter {
     context.setLineDash([]);
   }
 
+  /** @param {CanvasRenderingContext2D} context @param {Pixels} at @param {string} ink */
   drawPoints(context, at, ink) {
-    const { x, y, labels, second, kinds, colors } = this.cloud;
+    const { x, y, labels, second, kinds, colors } = present(this.cloud);
     const n = x.length;
     const { area, frame, kx, ky } = at;
     const [ox, oy] = [area.left - frame.left * kx, area.top + area.height + frame.low * ky];
     const isMany = n > MANY;
     const radius = isMany ? (n > 40000 ? 1.1 : 1.6) : n > 1500 ? 2.6 : 4;
     // By colour: changing it costs more than drawing.
+    /** @type {Map<number, number[]>} */
     const groups = new Map();
     for (let i = 0; i < n; i++) {
       const kind = kinds ? kinds[i] : 0;
-      const key = kind === 2 ? -1 : (labels ? labels[i] : 0) + (kind === 1 && !isMany ? 1e6 * (1 + second[i]) : 0);
+      const key = kind === 2 ? -1 : (labels ? labels[i] : 0) + (kind === 1 && second && !isMany ? 1e6 * (1 + second[i]) : 0);
       let group = groups.get(key);
       if (!group) groups.set(key, (group = []));
       group.push(i);
@@ -361,12 +395,14 @@ export class Scatter {
     }
   }
 
+  /** @param {CanvasRenderingContext2D} context @param {Pixels} at @param {CSSStyleDeclaration} style */
   drawMarks(context, at, style) {
+    const { x: xs, y: ys, marks, words } = present(this.cloud);
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.font = `600 13px ${style.fontFamily}`;
-    for (const { point, text, color } of this.cloud.marks ?? []) {
-      const [px, py] = [at.px(this.cloud.x[point]), at.py(this.cloud.y[point])];
+    for (const { point, text, color } of marks ?? []) {
+      const [px, py] = [at.px(xs[point]), at.py(ys[point])];
       context.beginPath();
       context.arc(px, py, 11, 0, 7);
       context.fillStyle = color;
@@ -377,7 +413,7 @@ export class Scatter {
       context.fillStyle = readable(color);
       context.fillText(text, px, py + 0.5);
     }
-    for (const { x, y, text, color } of this.cloud.words ?? []) {
+    for (const { x, y, text, color } of words ?? []) {
       const [px, py] = [at.px(x), at.py(y)];
       context.lineWidth = 4;
       context.strokeStyle = style.getPropertyValue("--paper").trim();
@@ -417,14 +453,14 @@ export class Scatter {
 
   // Finding points.
 
-  /** The point nearest to a place within reach, or -1. */
+  /** The point nearest to a place within reach, or -1. @param {number} px @param {number} py @param {number} reach */
   nearest(px, py, reach = REACH) {
     const at = this.pixels();
-    const { x, y } = this.cloud;
+    const { x, y } = present(this.cloud);
     let [best, closest] = [-1, reach * reach];
     const vx = at.vx(px);
     const vy = at.vy(py);
-    this.grid.within(vx - reach / at.kx, vx + reach / at.kx, vy - reach / at.ky, vy + reach / at.ky, (i) => {
+    present(this.grid).within(vx - reach / at.kx, vx + reach / at.kx, vy - reach / at.ky, vy + reach / at.ky, (i) => {
       const distance = ((x[i] - vx) * at.kx) ** 2 + ((y[i] - vy) * at.ky) ** 2;
       if (distance < closest) [best, closest] = [i, distance];
     });
@@ -437,10 +473,10 @@ export class Scatter {
     const corners = path.map(([px, py]) => [at.vx(px), at.vy(py)]);
     const xs = corners.map((corner) => corner[0]);
     const ys = corners.map((corner) => corner[1]);
-    const { x, y } = this.cloud;
+    const { x, y } = present(this.cloud);
     /** @type {number[]} */
     const found = [];
-    this.grid.within(Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys), (i) => {
+    present(this.grid).within(Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys), (i) => {
       let isInside = false;
       const [a, b] = [x[i], y[i]];
       for (let j = 0, k = xs.length - 1; j < xs.length; k = j++) {
@@ -451,7 +487,7 @@ export class Scatter {
     return found.sort((i, j) => i - j);
   }
 
-  /** Put a point under the cursor and show what is known about it. */
+  /** Put a point under the cursor and show what is known about it. @param {number} i @param {boolean} isSaid */
   point(i, isSaid = false) {
     this.current = i;
     this.drawOver();
@@ -459,11 +495,12 @@ export class Scatter {
       this.tip.hidden = true;
       return;
     }
+    const { x, y } = present(this.cloud);
     const lines = this.describe(i);
     this.tip.replaceChildren(...lines.map((text, k) => h(k ? "div" : "strong", {}, text)));
     this.tip.hidden = false;
     const at = this.pixels();
-    const [px, py] = [at.px(this.cloud.x[i]), at.py(this.cloud.y[i])];
+    const [px, py] = [at.px(x[i]), at.py(y[i])];
     const width = this.tip.offsetWidth;
     const isRight = px + 16 + width > this.box.clientWidth;
     this.tip.style.left = `${Math.max(2, isRight ? px - width - 14 : px + 14)}px`;
@@ -475,6 +512,7 @@ export class Scatter {
     const over = this.over;
     /** @type {{x: number, y: number, isMoved: boolean} | null} */
     let grip = null;
+    /** @param {MouseEvent} event @returns {[number, number]} */
     const place = (event) => {
       const box = over.getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];
@@ -492,8 +530,9 @@ export class Scatter {
       if (!this.cloud) return;
       const [x, y] = place(event);
       if (grip && this.isLasso) {
-        const [lastX, lastY] = this.path.at(-1);
-        if ((x - lastX) ** 2 + (y - lastY) ** 2 > 16) this.path.push([x, y]);
+        const path = present(this.path);
+        const [lastX, lastY] = path[path.length - 1];
+        if ((x - lastX) ** 2 + (y - lastY) ** 2 > 16) path.push([x, y]);
         grip.isMoved = true;
         this.drawOver();
         return;
@@ -513,6 +552,7 @@ export class Scatter {
       const found = this.nearest(x, y);
       if (found !== this.current) this.point(found);
     });
+    /** @param {PointerEvent} event */
     const end = (event) => {
       if (!grip || !this.cloud) return;
       const [x, y] = place(event);
@@ -557,6 +597,7 @@ export class Scatter {
   /** Arrows go to the next point in their direction, Enter picks it. @param {KeyboardEvent} event */
   key(event) {
     if (!this.cloud || event.altKey || event.ctrlKey || event.metaKey) return;
+    /** @type {Record<string, [number, number] | undefined>} */
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const step = steps[event.key];
     if (step) {
@@ -579,7 +620,7 @@ export class Scatter {
   /** The nearest point in a direction, or the current one. @param {[number, number]} step */
   next([sx, sy]) {
     const at = this.pixels();
-    const { x, y } = this.cloud;
+    const { x, y } = present(this.cloud);
     const [cx, cy] = [at.px(x[this.current]), at.py(y[this.current])];
     let [best, least] = [this.current, Infinity];
     for (let i = 0; i < x.length; i++) {
@@ -595,7 +636,7 @@ export class Scatter {
   }
 }
 
-/** Round numbers of an interval, about so many. */
+/** Round numbers of an interval, about so many. @param {number} start @param {number} width @param {number} n */
 function ticks(start, width, n) {
   const rough = width / Math.max(3, Math.min(12, n));
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -605,12 +646,14 @@ function ticks(start, width, n) {
   return values;
 }
 
+/** @param {number} value */
 const tickText = (value) => {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(0);
   return String(Number(value.toPrecision(6)));
 };
 
+/** @param {CanvasRenderingContext2D} context @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */
 function line(context, x0, y0, x1, y1) {
   context.beginPath();
   context.moveTo(x0, y0);
@@ -618,6 +661,7 @@ function line(context, x0, y0, x1, y1) {
   context.stroke();
 }
 
+/** As much of a text as fits. @param {CanvasRenderingContext2D} context @param {string} text @param {number} width */
 function cut(context, text, width) {
   if (context.measureText(text).width <= width) return text;
   let n = text.length;
@@ -638,11 +682,13 @@ export function readable(color) {
 export function hull(points) {
   const sorted = points.slice().sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   if (sorted.length < 3) return sorted;
+  /** @param {[number, number][]} list */
   const half = (list) => {
+    /** @type {[number, number][]} */
     const chain = [];
     for (const p of list) {
       while (chain.length > 1) {
-        const [a, b] = [chain.at(-2), chain.at(-1)];
+        const [a, b] = [chain[chain.length - 2], chain[chain.length - 1]];
         if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
         chain.pop();
       }

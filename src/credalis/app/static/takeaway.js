@@ -3,6 +3,9 @@
 import * as api from "./api.js";
 import { fill, h } from "./dom.js";
 
+/** @import { App, DoneRun, Step } from "./types.js" */
+
+/** @type {Record<string, string>} */
 const WORDS = {
   "memberships.csv": "The memberships: for each row its cluster, set, doubt and masses",
   "model.credalis": "The model, for credalis predict and credalis.load",
@@ -12,12 +15,13 @@ const WORDS = {
   "cannot_link.csv": "Pairs that do not",
 };
 
-/** @param {any} app */
+/** The step. @param {App} app @returns {Step} */
 export function create(app) {
   const content = h("div", { class: "content" });
   const element = h("div", {}, h("p", { class: "later" }, "Files come with the first result."), content);
   let key = "";
 
+  /** @param {DoneRun} run @param {boolean} isWriting */
   async function show(run, isWriting) {
     const base = `/api/runs/${run.number}/files/`;
     const mine = key;
@@ -39,7 +43,9 @@ export function create(app) {
       h("p", { class: "note" }, "Both need the table and the files above in the same folder, and give the same masses to the last bit with the same versions of the packages."));
   }
 
+  /** @param {string} id @param {string} text */
   const code = (id, text) => {
+    /** @type {HTMLButtonElement} */
     const button = h("button", { type: "button", class: "copy", onclick: async () => {
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
@@ -52,7 +58,8 @@ export function create(app) {
   return {
     element,
     update(state) {
-      const run = app.result && state.runs.find((each) => each.number === app.result.number);
+      const { result } = app;
+      const run = result && app.results().find((each) => each.number === result.number);
       element.classList.toggle("ready", Boolean(run));
       if (!run) {
         key = "";
