@@ -563,7 +563,8 @@ def test_hidden_units_do_not_grow_with_sets_of_many_clusters():
         (FocalSets.full(10), 96),
         (FocalSets.full(12), 120),
         (FocalSets.pairs(15), 183),
-        (FocalSets.singletons(200), 303),
+        # Many clusters have few units, see test_many_clusters.
+        (FocalSets.singletons(200), 150),
     ):
         assert settings.hidden_sizes(focal_sets) == (n_units,)
 
