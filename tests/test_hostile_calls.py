@@ -209,6 +209,10 @@ def test_other_things_are_no_focal_sets(call, wrong):
         (lambda: EVCLUS(metric="gower").fit(RAGGED), "X is not valid"),
         (lambda: NNEVCLUS(module=len).fit(RAGGED), "X is not valid"),
         (
+            lambda: NNEVCLUS(init=RAGGED).fit(ROWS, sample_weight=np.ones(20)),
+            "init is not valid",
+        ),
+        (
             lambda: CredalPartitionDisplay.from_partition(
                 PARTITION, ROWS, centers=RAGGED
             ),

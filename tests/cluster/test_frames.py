@@ -55,7 +55,8 @@ def frame():
     frame = pd.DataFrame(
         {
             "kind": pd.Categorical(np.array(list("abc"))[group]),
-            "width": rng.normal(3.0 * group, 1.0),
+            # Few digits: pandas 2 does not read all of them to the last bit.
+            "width": rng.normal(3.0 * group, 1.0).round(3),
             "ok": pd.array(rng.random(60) < 0.2 + 0.3 * group, dtype="boolean"),
             "count": pd.array(2 * group + rng.integers(0, 2, 60), dtype="Int64"),
             "when": pd.Timestamp("2020-01-01") + days,
@@ -87,11 +88,6 @@ def test_a_frame_is_prepared_as_everywhere_else(estimator, frame, tmp_path):
     np.testing.assert_array_equal(by_hand.predict_partition(new).masses, found)
 
 
-def read(path):
-    """The numbers of a file to the last bit, which pandas 2 does not care for."""
-    return pd.read_csv(path, float_precision="round_trip")
-
-
 @pytest.mark.parametrize("method", ["EVCLUS", "Consensus"])
 def test_python_and_the_command_line_give_the_same_bits(method, frame, tmp_path):
     table, output = tmp_path / "table.csv", tmp_path / "memberships.parquet"
@@ -101,7 +97,7 @@ def test_python_and_the_command_line_give_the_same_bits(method, frame, tmp_path)
     assert main(command) == 0
     estimator = getattr(credalis, method)(3, metric="gower", random_state=7)
     # What a file says is read, not what a frame holds.
-    model = estimator.fit(read(table))
+    model = estimator.fit(pd.read_csv(table))
     masses = pl.read_parquet(output).select(pl.col("^m .*$")).to_numpy()
     np.testing.assert_array_equal(masses, model.partition_.masses)
 
@@ -177,9 +173,9 @@ def test_the_preparation_goes_before_any_estimator(frame):
 def test_the_command_line_predicts_with_a_model_of_a_frame(frame, tmp_path):
     model, table = tmp_path / "model.credalis", tmp_path / "new.csv"
     frame.to_csv(table, index=False)
-    fitted = clone(ESTIMATORS[1]).fit(read(table))
+    fitted = clone(ESTIMATORS[1]).fit(pd.read_csv(table))
     fitted.save(model)
     output = tmp_path / "memberships.parquet"
     assert main(["predict", str(model), str(table), "-o", str(output)]) == 0
     masses = pl.read_parquet(output).select(pl.col("^m .*$")).to_numpy()
-    np.testing.assert_array_equal(masses, fitted.transform(read(table)))
+    np.testing.assert_array_equal(masses, fitted.transform(pd.read_csv(table)))

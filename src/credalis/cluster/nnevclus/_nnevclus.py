@@ -32,6 +32,7 @@ from credalis.cluster.nnevclus._settings import (
     Settings,
     check_mode,
     check_parameters,
+    is_of_rows,
 )
 from credalis.cluster.nnevclus._start import (
     NetworkProblem,
@@ -646,7 +647,7 @@ default="auto"
             )
         if given.get("dissimilarities") is not None:
             raise ValueError("sample_weight must be None if dissimilarities are given")
-        if not isinstance(self.init, str) and np.ndim(self.init) == 1:
+        if is_of_rows(self.init):
             raise ValueError(
                 "init must not be row numbers with sample_weight, give the rows "
                 "themselves"

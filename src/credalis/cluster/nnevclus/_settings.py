@@ -13,6 +13,7 @@ from credalis._checks import (
     check_integer,
     check_number,
     check_numbers,
+    naming,
     shown,
 )
 from credalis.belief import FocalSets
@@ -370,11 +371,17 @@ def check_mode(estimator: NNEVCLUS, mode: str) -> None:
             f"solver must be 'auto', 'adam' or 'rmsprop' {when}, got "
             f"{estimator.solver!r}"
         )
-    if not isinstance(estimator.init, str) and np.ndim(estimator.init) == 1:
+    if is_of_rows(estimator.init):
         raise ValueError(
             f"init must be a name or an array of centres {when}, got a vector of row "
             "numbers"
         )
+
+
+def is_of_rows(init: Any) -> bool:
+    """Whether a start consists of row numbers."""
+    with naming("init"):
+        return not isinstance(init, str) and np.ndim(init) == 1
 
 
 def check_parameters(estimator: NNEVCLUS) -> None:

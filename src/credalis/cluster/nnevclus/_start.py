@@ -277,7 +277,9 @@ def prepare(
         information.has_labels or settings.has_fixed_order or seeds is not None
     )
     if seeds is None and not is_random:
-        if space.projection is not None and np.ndim(init) > 1:
+        with naming("init"):
+            are_centers = np.ndim(init) > 1
+        if space.projection is not None and are_centers:
             init = _projected_centers(space.projection, init, settings.n_clusters)
         seeds = fixed_seeds(
             init, attributes, geometry, space.scale, settings.n_clusters, rng
