@@ -142,9 +142,15 @@ def discriminant_directions(
     if unit == 0:
         raise ValueError("X must hold labelled rows that differ, got equal ones")
     ridge = max(regularization, _SMALLEST_RIDGE) / n_features
-    eigenvalues, directions = largest_eigenpairs(
-        between / unit, n_components, within / unit + ridge * np.eye(n_features)
-    )
+    try:
+        eigenvalues, directions = largest_eigenpairs(
+            between / unit, n_components, within / unit + ridge * np.eye(n_features)
+        )
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            "regularization must be larger for these data, the scatter within classes "
+            f"is singular to rounding, got {regularization}"
+        ) from error
     return eigenvalues, directions / np.sqrt(unit)
 
 

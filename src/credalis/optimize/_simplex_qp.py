@@ -448,13 +448,21 @@ def _tolerance(problems: Quadratics) -> Array:
     return _TOLERANCE * np.maximum(1.0, np.abs(problems.linear).max(axis=1))
 
 
+def _solved(matrices: Array, sides: Array) -> Array:
+    """Solutions of systems, the shortest ones where rounding leaves many."""
+    try:
+        return np.linalg.solve(matrices, sides)[:, :, 0]
+    except np.linalg.LinAlgError:
+        return (np.linalg.pinv(matrices) @ sides)[:, :, 0]
+
+
 def _solve_on(problems: Quadratics, supports: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Minimisers with Σ x = 1 that are 0 outside the supports, signs not restricted.
 
     Returns them, and the slopes G x - h less their common value on the support.
     """
     if supports.size * supports.shape[1] <= _MAX_WHOLE:
-        solved = np.linalg.solve(*problems.whole_systems(supports))[:, :, 0]
+        solved = _solved(*problems.whole_systems(supports))
         points = np.ascontiguousarray(solved[:, :-1])
         return points, problems.products(points) - problems.linear + solved[:, -1:]
     points = np.zeros(supports.shape)
@@ -469,7 +477,7 @@ def _solve_on(problems: Quadratics, supports: NDArray[np.bool_]) -> tuple[Array,
         is_free = places < sizes[rows, None]
         columns = np.zeros(is_free.shape, dtype=np.intp)
         columns[is_free] = np.nonzero(supports[rows])[1]
-        solved = np.linalg.solve(*problems.systems(rows, columns, is_free))[:, :, 0]
+        solved = _solved(*problems.systems(rows, columns, is_free))
         owners = np.broadcast_to(rows[:, None], is_free.shape)
         points[owners[is_free], columns[is_free]] = solved[:, :-1][is_free]
         levels[rows] = solved[:, -1]
