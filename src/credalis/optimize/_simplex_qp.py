@@ -451,9 +451,10 @@ def _tolerance(problems: Quadratics) -> Array:
 def _solved(matrices: Array, sides: Array) -> Array:
     """Solutions of systems, the shortest ones where rounding leaves many."""
     try:
-        return np.linalg.solve(matrices, sides)[:, :, 0]
+        found = np.linalg.solve(matrices, sides)
     except np.linalg.LinAlgError:
-        return (np.linalg.pinv(matrices) @ sides)[:, :, 0]
+        found = np.linalg.pinv(matrices) @ sides
+    return np.asarray(found[:, :, 0], dtype=np.float64)
 
 
 def _solve_on(problems: Quadratics, supports: NDArray[np.bool_]) -> tuple[Array, Array]:
