@@ -4,7 +4,7 @@ VENV := .venv
 # Windows keeps the programs of a virtual environment elsewhere.
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: help demo test check-fast test-slow test-oldest test-upstream test-wheel coverage fuzz lint types format bench images build check-tag clean
+.PHONY: help demo test check-fast test-slow test-oldest test-upstream test-wheel coverage fuzz lint types format bench images docs build check-tag clean
 
 help:
 	@echo "make demo         a first look: clusters built-in data, writes report.html"
@@ -21,6 +21,7 @@ help:
 	@echo "make format       puts the code in shape"
 	@echo "make bench        ratios against named baselines, as a table and as JSON"
 	@echo "make images       draws the pictures of the README again"
+	@echo "make docs         the site, in build/docs"
 	@echo "make build        wheel and sdist in dist, checked"
 	@echo "make check-tag    whether TAG is the version of package, changelog and citation"
 	@echo "make clean        removes what the other targets have made"
@@ -96,6 +97,16 @@ bench: $(VENV)/.test
 images: $(VENV)/.plot
 	$(BIN)/python docs/images/make.py
 
+# Warnings are errors; nothing is fetched once the packages are there.
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going --quiet -b html -d build/doctrees docs build/docs
+	$(BIN)/python docs/check.py build/docs
+
+$(VENV)/.docs: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	touch $@ $(VENV)/.plot $(VENV)/.demo
+
 $(VENV)/.plot: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot,report]"
@@ -112,5 +123,5 @@ $(VENV)/.test: pyproject.toml
 	touch $@ $(VENV)/.plot $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-upstream $(VENV)-build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html fuzz.md
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-upstream $(VENV)-build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html fuzz.md docs/gallery docs/reference/api/generated
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +

@@ -50,8 +50,8 @@ OTHERS = {
     "CONTRIBUTING.md": "tests/test_contributing.py",
     "Makefile": "tests/test_contributing.py",
     "benchmarks": "tests/test_benchmarks.py",
-    "README.md": "tests/test_readme.py",
-    "docs": "tests/test_readme.py",
+    "README.md": "tests/test_pages.py",
+    "docs": "tests/test_pages.py",
     "examples": "tests/test_examples.py",
 }
 

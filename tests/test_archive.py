@@ -480,7 +480,7 @@ def test_equal_objects_are_equal_files(tmp_path):
 
 
 def test_a_file_is_read_with_numpy_alone_as_the_docs_say(tmp_path, monkeypatch):
-    page = Path(__file__).parents[1] / "docs" / "file_format.md"
+    page = Path(__file__).parents[1] / "docs" / "reference" / "file_format.md"
     program = page.read_text("utf-8").split("```python\n")[1].split("```")[0]
     assert "credalis" not in program.replace('"model.credalis"', "").replace(
         'arrays.pop("credalis")', ""
