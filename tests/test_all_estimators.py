@@ -107,7 +107,14 @@ ESTIMATORS = [
     WMVEC(),
     WMVEC(n_clusters=3, feature_entropy=1.0, beta=1.5, init="k-means++", n_init=2),
     CatECM(),
-    CatECM(focal_sets="singletons", alpha=2.0, beta=1.3, delta=2.0, n_bins=8),
+    CatECM(
+        focal_sets="singletons",
+        prototypes="shares",
+        alpha=2.0,
+        beta=1.3,
+        delta=2.0,
+        n_bins=8,
+    ),
     Consensus(),
     Consensus(n_clusters=2, metric="gower"),
     Consensus(

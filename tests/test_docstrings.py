@@ -19,9 +19,11 @@ ESTIMATORS = {
 # For each parameter that cannot read the same everywhere the reason, and the groups of
 # estimators within which it does. Estimators that are not listed are one group.
 DIFFERENCES = {
+    "alpha": ("what a set of clusters costs depends on the prototypes", "CatECM"),
     "beta": (
         "the power of dissimilarities in the cost; the loss of PCCA has a β of its own",
         "ECMdd MECM MultiviewECMdd",
+        "CatECM",
         "PCCA KPCCA",
     ),
     "constraint_weight": ("CECM weighs constraints against the rest of J", "CECM"),
@@ -107,6 +109,7 @@ DIFFERENCES = {
     "pairs": ("Bootclus has no random partners", "EVCLUS", "Bootclus"),
     "pairs_per_sample": ("what None stands for", "EVCLUS", "NNEVCLUS", "Bootclus"),
     "quantile": ("what is scaled by it", "BPEC", "EkNNclus"),
+    "prototypes": ("objects, or categories", "ECMdd", "CatECM"),
     "random_state": (
         "what depends on chance",
         "BPEC",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,16 +13,30 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.validation import validate_data
 
 from credalis import _archive
-from credalis._checks import check_choice, check_exponent, check_integer, naming
+from credalis._checks import (
+    check_choice,
+    check_exponent,
+    check_integer,
+    is_automatic,
+    naming,
+)
 from credalis._progress import Report
-from credalis._warnings import warn_experimental
 from credalis._weights import copied
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._framework._soundness import warn_of_collapse
-from credalis.cluster._inputs._clusters import noise_factor, robust_scale
+from credalis.cluster._inputs._clusters import (
+    ORDINARY_SHARE,
+    noise_factor,
+    robust_scale,
+)
+from credalis.cluster.prototypes._catecm_modes import (
+    as_modes,
+    matching_costs,
+    updated_modes,
+)
 from credalis.cluster.prototypes._catecm_prototypes import (
     category_costs,
     updated_shares,
@@ -35,6 +50,7 @@ from credalis.cluster.prototypes._categories import (
 )
 from credalis.cluster.prototypes._clusterer import exponent
 from credalis.objectives import (
+    PrototypeModel,
     ecm_model,
     mass_weights,
     masses_from_costs,
@@ -44,6 +60,10 @@ from credalis.optimize import iterate
 Array = NDArray[np.float64]
 
 INITS = ("k-means", "k-means++")
+PROTOTYPES = ("modes", "shares")
+
+# The exponent of the masses in the authors' program.
+_PUBLISHED_BETA = 1.2
 
 # New objects whose masses are computed at a time.
 _BLOCK_ROWS = 4096
@@ -80,20 +100,19 @@ def _check_shares(
 
 
 class CatECM(BaseCredalClusterer):
-    """Evidential c-means of categories: clusters are shares of categories.
+    """Evidential c-means of categories: clusters have a category in each column.
 
-    The published article could not be consulted for its formulas, which is why this
-    class is experimental and warns so once; see Notes. Minimises
+    Minimises
 
         J = Σ_i Σ_{A_j ≠ ∅} |A_j|^α m_ij^β D_ij² + δ² Σ_i m_i∅^β,
-        D_ij² = Σ_l ½ ‖e_il - p̄_jl‖²,
+        D_ij = Σ_l (1 - w̄_jl(x_il)) / |A_j|,
 
-    over the masses m and the shares p_kl of the categories of attribute l in cluster k,
-    which are not negative and sum to 1. e_il is 1 for the category of object i and 0
-    for the others, and p̄_jl is the mean of the shares of the clusters in A_j. D² of an
-    object and a cluster of one category in each attribute is the number of attributes
-    in which they differ. Masses and shares are updated in turn, so that J never
-    increases. Cells that are missing are left out, and the others count more.
+    over the masses m and the prototypes w_kl of attribute l in cluster k, which have a
+    single category: w_kl(x) is 1 for it and 0 for the others. w̄_jl is the mean of the
+    prototypes of the clusters in A_j, so that D of an object and a single cluster is
+    the number of attributes in which they differ. Masses and prototypes are updated in
+    turn, so that J never increases. Cells that are missing are left out, and the others
+    count more.
 
     Parameters
     ----------
@@ -106,26 +125,33 @@ default="auto"
         clusters and singletons above; "two-step" fits with singletons first and then
         adds the pairs of neighbouring clusters. ∅ and Ω are included. Without ∅ no
         object is an outlier.
-    alpha : float, default=0.5
-        Exponent of the cardinality: the larger, the less mass on large sets. No object
-        is at the mean of two clusters, as it can be among numbers: one that has half of
-        its categories of each is half as far from the two as from one of them, so that
-        with 1 all three cost the same.
+    prototypes : {"modes", "shares"}, default="modes"
+        What stands for a cluster. "modes": a category in each attribute, as published.
+        "shares": shares p_kl of all categories, not negative and of sum 1, with the
+        squared distance D_ij² = Σ_l ½ ‖e_il - p̄_jl‖² to the indicators e_il of the
+        categories of an object; this is ours, see Notes.
+    alpha : float or "auto", default="auto"
+        Exponent of the cardinality: the larger, the less mass on large sets. With modes
+        a set costs |A|^(α - 2) of the squared mean of the distances to its clusters, so
+        that none is preferred from 2 on. "auto" takes 2 - log 2 / (2 log c): Ω costs
+        0.71 of a cluster for an object as far from all. With shares an object that has
+        half of its categories of two clusters is half as far from the two as from one
+        of them, and "auto" is 0.5.
     beta : float or "auto", default="auto"
         Exponent of the masses, > 1: the larger, the less certain the result. Too large
         a value for the data makes all prototypes coincide, which is warned about.
-        "auto" is the published 2 in up to two dimensions and about 1 + 2/d in d; see
-        `beta_`.
+        "auto" is 1.2 for modes, as in the authors' program. For shares it is 2 in up to
+        two dimensions and about 1 + 2/d in d; see `beta_`.
     delta : float or "auto", default="auto"
         Distance to noise: an object farther than this from all clusters is rather an
-        outlier. "auto" takes as delta² twice the 0.95 quantile of D² to the nearest of
-        the clusters that k-means finds.
+        outlier. "auto" takes twice the 0.95 quantile of D to the nearest of the
+        clusters that k-means finds.
     n_bins : int, default=5
         Columns of more than 32 different numbers are cut into so many intervals, with
         as many different numbers in each.
     init : {"k-means", "k-means++"}, default="k-means"
-        Initial shares: those of the clusters that k-means finds among the indicators
-        of the categories, or the categories of objects that are drawn.
+        Initial prototypes: those of the clusters that k-means finds among the
+        indicators of the categories, or the categories of objects that are drawn.
     n_init : int or "auto", default="auto"
         Number of starts, of which the best is kept; "auto" is 5, or 1 if all would be
         the same.
@@ -148,18 +174,20 @@ default="auto"
     labels_ : array of shape (n_samples,)
         Cluster of maximal plausibility.
     shares_ : array of shape (n_clusters, n_categories)
-        Shares p_k of the categories of all columns, side by side in the order of
-        `categories_`.
+        Prototypes of the clusters: the shares of the categories of all columns, side
+        by side in the order of `categories_`. With modes, 1 for one of each column.
     categories_ : list of lists of str
         The categories of each column.
     edges_ : list of arrays
         Where the numbers of each column are cut into intervals, each with its upper
         edge; empty where they are not.
+    alpha_ : float
+        Exponent of the cardinality that was used.
     beta_ : float
-        Exponent of the masses that was used. "auto" takes min(2, 1 + 2 s), where 1/s is
-        the effective dimension of the clusters that k-means finds, or of the data if
-        that is larger: s is the mean squared cosine of the angles between deviations
-        from the centres.
+        Exponent of the masses that was used. For shares "auto" takes min(2, 1 + 2 s),
+        where 1/s is the effective dimension of the clusters that k-means finds, or of
+        the data if that is larger: s is the mean squared cosine of the angles between
+        deviations from the centres.
     delta_ : float
         Distance to noise that was used.
     focal_sets_ : FocalSets
@@ -177,11 +205,18 @@ default="auto"
 
     Notes
     -----
-    The article has prototypes of categories, a dissimilarity of objects to sets of
-    them, and updates in turn; its dissimilarity could not be confirmed. Here it is the
-    one that makes CatECM the evidential c-means of the indicators of the categories,
-    up to a factor and to shares that cannot be negative, and with single categories as
-    prototypes k-modes.
+    J, its dissimilarity, the masses and the prototypes are those of the program that
+    the authors of the article have published (catecm, abdjiber), which is the
+    reference; the article itself was not consulted. That program takes as prototype of
+    cluster k the categories with the largest Σ_i m_ik^β. This minimises Σ_i m_ik^β D_ik
+    over single clusters instead of J, which has squares and all sets: J increases in
+    some of its iterations. Here that update is taken where it lowers J, and then each
+    category is exchanged for the one of the smallest J, one after another. Automatic
+    parameters, starts by k-means, weights and missing cells are ours.
+
+    With ``prototypes="shares"`` CatECM is the evidential c-means of the indicators of
+    the categories, up to a factor and to shares that cannot be negative. It needs a
+    smaller exponent, and says more about clusters in which no category prevails.
 
     Categories of new objects that the fit has not seen differ from all others.
 
@@ -193,9 +228,7 @@ default="auto"
 
     Examples
     --------
-    >>> import warnings
     >>> from credalis import CatECM
-    >>> warnings.simplefilter("ignore")
     >>> table = [["red", "round"], ["red", "round"], ["red", "long"],
     ...          ["blue", "long"], ["blue", "long"], ["blue", "round"]]
     >>> model = CatECM(n_clusters=2, random_state=0).fit(table)
@@ -206,7 +239,7 @@ default="auto"
     True
     """
 
-    _words = "objects were compared with how frequent each category is in the clusters"
+    _words = "objects were compared with the categories of the clusters"
     _depends_on_units = False
     _is_for_many_rows = True
     _is_for_categories = True
@@ -222,15 +255,20 @@ default="auto"
             "beta_": _archive.Number(above=1),
             "delta_": _archive.Number(above=0, at_most=1e153),
         },
-        None,
+        {"alpha_": _archive.Number(at_least=0)},
         _check_shares,
     )
+
+    # Earlier versions knew nothing but shares.
+    _earlier_defaults: ClassVar = {"prototypes": "shares"}
+    _earlier_numbers: ClassVar = {"alpha_": "alpha"}
 
     max_iter: int
 
     shares_: Array
     categories_: list[list[str]]
     edges_: list[Array]
+    alpha_: float
     beta_: float
     delta_: float
 
@@ -242,7 +280,8 @@ default="auto"
         n_clusters: int = 2,
         *,
         focal_sets: str | FocalSets = "auto",
-        alpha: float = 0.5,
+        prototypes: str = "modes",
+        alpha: float | str = "auto",
         beta: float | str = "auto",
         delta: float | str = "auto",
         n_bins: int = 5,
@@ -256,6 +295,7 @@ default="auto"
     ) -> None:
         self.n_clusters = n_clusters
         self.focal_sets = focal_sets
+        self.prototypes = prototypes
         self.alpha = alpha
         self.beta = beta
         self.delta = delta
@@ -300,7 +340,9 @@ default="auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_exponent("alpha", self.alpha, self.n_clusters)
+        check_choice("prototypes", self.prototypes, PROTOTYPES)
+        if not is_automatic("alpha", self.alpha):
+            check_exponent("alpha", self.alpha, self.n_clusters)
         check_integer("n_bins", self.n_bins, at_least=2, at_most=1000)
         check_choice("init", self.init, INITS)
 
@@ -349,17 +391,25 @@ default="auto"
             self.n_clusters,
         )
         scale = robust_scale(points, self.n_clusters, rng)
+        centers = np.zeros((self.n_clusters, len(is_used)))
+        centers[:, is_used] = scale.centers
+        start = self._as_prototypes(centers, sizes)
         beta, delta = self.beta, self.delta
         if isinstance(beta, str):
-            beta = exponent(points, scale, None)
+            beta = _PUBLISHED_BETA
+            if not self._has_modes:
+                beta = exponent(points, scale, None)
         if isinstance(delta, str):
-            delta = noise_factor(is_about_novelty=True) * scale.distance
+            ordinary = scale.distance
+            if self._has_modes:
+                ordinary = _ordinary_differences(points, start[:, is_used])
+            delta = noise_factor(is_about_novelty=True) * ordinary
         return CategoryProblem(
             objects,
             float(beta),
             float(delta),
             is_used,
-            start=scale.centers if self.init == "k-means" else None,
+            start=start if self.init == "k-means" else None,
             candidates=points[scale.is_near],
             weights=sample_weight,
         )
@@ -374,28 +424,30 @@ default="auto"
         report: Report,
     ) -> Solution:
         objects = problem.objects
-        model = ecm_model(focal_sets, self.alpha, problem.beta, problem.delta)
+        model = self._model(focal_sets, problem.beta, problem.delta)
+        costs_of, updated = category_costs, updated_shares
+        if self._has_modes:
+            costs_of, updated = matching_costs, updated_modes
         if previous is not None:
             start = previous.per_cluster["shares_"]
+        elif problem.start is not None:
+            start = problem.start
         else:
-            centers = problem.start
-            if centers is None:
-                centers, _ = kmeans_plusplus(
-                    problem.candidates, self.n_clusters, random_state=rng
-                )
-            start = np.zeros((self.n_clusters, len(problem.is_used)))
-            start[:, problem.is_used] = centers
-            start = as_shares(start, objects.sizes)
+            drawn = np.zeros((self.n_clusters, len(problem.is_used)))
+            drawn[:, problem.is_used], _ = kmeans_plusplus(
+                problem.candidates, self.n_clusters, random_state=rng
+            )
+            start = self._as_prototypes(drawn, objects.sizes)
 
         def step(before: CategoryStep) -> tuple[CategoryStep, float]:
             shares = before.following
-            costs = category_costs(objects, shares, model)
+            costs = costs_of(objects, shares, model)
             masses = masses_from_costs(costs, model.beta)
             weights = mass_weights(masses, model.beta)
             if problem.weights is not None:
                 weights = weights * problem.weights
             loss = float(np.vdot(weights, costs))
-            moved = updated_shares(weights, objects, shares, model)
+            moved = updated(weights, objects, shares, model)
             return CategoryStep(shares, moved, masses), loss
 
         trace = iterate(
@@ -412,6 +464,7 @@ default="auto"
             other={
                 "categories_": [column.names for column in self._columns],
                 "edges_": [column.edges for column in self._columns],
+                "alpha_": model.alpha,
                 "beta_": model.beta,
                 "delta_": model.delta,
             },
@@ -419,23 +472,43 @@ default="auto"
         )
 
     def _check_solution(self, problem: CategoryProblem, solution: Solution) -> bool:
-        warn_experimental(
-            "CatECM", "its dissimilarity to clusters is not confirmed by the article"
-        )
         separation = np.sqrt(0.5) * pdist(solution.per_cluster["shares_"])
         points = problem.objects.points
         spread = np.sqrt(copied(points, points, problem.weights).var(axis=0).sum())
         return warn_of_collapse(self, separation.max(initial=0.0), spread)
 
     def _predict_masses(self, X: Array) -> Array:
-        model = ecm_model(self.focal_sets_, self.alpha, self.beta_, self.delta_)
+        model = self._model(self.focal_sets_, self.beta_, self.delta_, self.alpha_)
+        costs_of = matching_costs if self._has_modes else category_costs
         masses = np.empty((len(X), len(self.focal_sets_)))
         for start in range(0, len(X), _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
             objects = Indicators.of(X[rows], self._sizes)
-            costs = category_costs(objects, self.shares_, model)
+            costs = costs_of(objects, self.shares_, model)
             masses[rows] = masses_from_costs(costs, model.beta).T
         return masses
+
+    @property
+    def _has_modes(self) -> bool:
+        return self.prototypes == "modes"
+
+    def _as_prototypes(self, points: Array, sizes: NDArray[np.intp]) -> Array:
+        shares = as_shares(points, sizes)
+        return as_modes(shares, sizes) if self._has_modes else shares
+
+    def _model(
+        self,
+        focal_sets: FocalSets,
+        beta: float,
+        delta: float,
+        alpha: float | str | None = None,
+    ) -> PrototypeModel:
+        """What is minimised; by default with the exponent that was asked for."""
+        if alpha is None:
+            alpha = self.alpha
+        if isinstance(alpha, str):
+            alpha = _automatic_alpha(self.n_clusters) if self._has_modes else 0.5
+        return ecm_model(focal_sets, float(alpha), beta, delta)
 
     @property
     def _sizes(self) -> NDArray[np.intp]:
@@ -457,8 +530,8 @@ class CategoryProblem:
         Exponent of the masses, and distance to noise.
     is_used : array of bool, shape (n_categories,)
         Categories that some objects have.
-    start : array of shape (n_clusters, n_used_categories) or None
-        Centres that all starts have in common.
+    start : array of shape (n_clusters, n_categories) or None
+        Prototypes that all starts have in common.
     candidates : array of shape (n_candidates, n_used_categories)
         Objects that others are drawn from.
     weights : array of shape (n_samples,) or None
@@ -481,6 +554,31 @@ class CategoryStep:
     shares: Array
     following: Array
     masses: Array
+
+
+def _automatic_alpha(n_clusters: int) -> float:
+    """The exponent with which Ω costs √½ of a cluster for an object as far from all."""
+    return 2.0 - math.log(2) / (2 * math.log(max(n_clusters, 2)))
+
+
+def _ordinary_differences(points: Array, modes: Array) -> float:
+    """The 0.95 quantile of the number of attributes that differ from the nearest mode.
+
+    At least 1: where almost all objects are like a prototype, one that differs in an
+    attribute is no outlier yet.
+
+    Parameters
+    ----------
+    points : array of shape (n_samples, n_categories)
+        `Indicators.points`.
+    modes : array of shape (n_clusters, n_categories)
+        Prototypes.
+    """
+    values = points * math.sqrt(2)
+    n_known = values.sum(axis=1)
+    differing = 1.0 - (values @ modes.T).max(axis=1) / np.maximum(n_known, 1.0)
+    n_attributes = modes.sum(axis=1).max()
+    return max(1.0, float(np.quantile(n_attributes * differing, ORDINARY_SHARE)))
 
 
 def as_shares(points: Array, sizes: NDArray[np.intp]) -> Array:
