@@ -8,8 +8,6 @@ import os
 import sys
 from pathlib import Path
 
-from sphinx_gallery.sorting import FileNameSortKey
-
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE / "extensions"))
@@ -34,6 +32,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "matplotlib.sphinxext.plot_directive",
     # Ours, in docs/extensions.
+    "docstrings",
     "mathml",
     "public_names",
     "repository_files",
@@ -42,6 +41,12 @@ templates_path = ["_templates"]
 exclude_patterns = ["images", "pictures", "extensions", "gallery/**/*.md"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 nitpicky = True
+# No inventories of other projects are fetched.
+_others = "sklearn|numpy|scipy|pandas|polars|matplotlib|torch|dask"
+nitpick_ignore_regex = [(r"py:.*", rf"({_others})\..*")]
+nitpick_ignore = [("py:obj", "dtype")]
+# Names in single backquotes, as in docstrings, are code.
+default_role = "code"
 
 # Markdown
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
@@ -69,11 +74,12 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
-    "within_subsection_order": FileNameSortKey,
+    "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_signature": False,
     "show_memory": False,
+    "write_computation_times": False,
     "min_reported_time": 20,
     "plot_gallery": os.environ.get("CREDALIS_GALLERY", "yes") == "yes",
     "doc_module": ("credalis",),
@@ -88,7 +94,6 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "../src/credalis/app/static/icon.svg"
 html_show_sourcelink = False
-html_copy_source = False
 html_sidebars = {"index": [], "gallery/index": []}
 html_theme_options = {
     "logo": {

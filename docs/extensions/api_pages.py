@@ -4,6 +4,12 @@ import re
 from pathlib import Path
 
 PAGES = Path(__file__).parents[1] / "reference" / "api"
+_MODULE = re.compile(r"^\.\. (?:current)?module:: (\S+)", re.M)
+_SUMMARY = re.compile(
+    r"^\.\. autosummary::\n(?:   :.*\n)*\n(?P<names>(?:   \w+\n)+)"
+    r"|^\.\. data:: (?P<data>\w+)",
+    re.M,
+)
 
 
 def documented():
@@ -11,12 +17,8 @@ def documented():
     found = {}
     for page in sorted(PAGES.glob("*.rst")):
         text = page.read_text("utf-8")
-        module = None
-        for line in text.splitlines():
-            current = re.match(r"\.\. currentmodule:: (\S+)", line)
-            if current:
-                module = found.setdefault(current[1], [])
-            name = re.match(r"   (\w+)$", line)
-            if name and module is not None:
-                module.append(name[1])
+        for listed in _SUMMARY.finditer(text):
+            module = _MODULE.findall(text, 0, listed.start())[-1]
+            names = (listed["names"] or listed["data"]).split()
+            found.setdefault(module, []).extend(names)
     return found

@@ -8,6 +8,8 @@ link. Nothing has to be marked, and the page reads the same in the repository.
 import importlib
 import inspect
 import re
+from functools import cached_property
+from types import FunctionType
 
 from docutils import nodes
 from sphinx import addnodes
@@ -44,13 +46,20 @@ def link_targets():
             # Verbs such as `combine` are names of several things; classes are not.
             if inspect.isclass(value) and name not in _TOO_COMMON:
                 targets.setdefault(name, full)
-                for method in vars(value):
-                    if not method.startswith("_"):
-                        targets.setdefault(f"{name}.{method}", f"{full}.{method}")
+                for method in _documented_members(value):
+                    targets.setdefault(f"{name}.{method}", f"{full}.{method}")
     for name in credalis.__all__:
         full = f"credalis.{name}"
         targets.setdefault(name, targets.get(full, full))
     return targets
+
+
+def _documented_members(value):
+    """Methods and properties that the page of a class shows."""
+    kinds = (property, cached_property, classmethod, staticmethod, FunctionType)
+    for name, member in vars(value).items():
+        if isinstance(member, kinds) and member.__doc__ and not name.startswith("_"):
+            yield name
 
 
 class LinkNames(SphinxTransform):
@@ -61,8 +70,8 @@ class LinkNames(SphinxTransform):
     def apply(self, **options):
         """Look at every literal of a page that is written by hand."""
         targets = self.app.public_names
-        if self.env.docname.startswith("reference/api/"):
-            return
+        if self.env.docname == "reference/glossary":
+            targets = self.app.short_names | targets
         for literal in list(self.document.findall(nodes.literal)):
             parents = (nodes.reference, nodes.title, addnodes.pending_xref)
             parent = literal.parent
@@ -87,8 +96,25 @@ class LinkNames(SphinxTransform):
             literal.replace_self(link)
 
 
+def short_names():
+    """What single words of the glossary lead to, where they can be mistaken."""
+    targets = {}
+    for attribute in _documented_members(credalis.FocalSets):
+        full = f"credalis.FocalSets.{attribute}"
+        targets[f"focal_sets.{attribute}"] = full
+    for module_name, names in modules_of_the_reference().items():
+        module = importlib.import_module(module_name)
+        for name in names:
+            if inspect.isfunction(getattr(module, name)):
+                targets.setdefault(name, f"{module_name}.{name}")
+    for attribute in _documented_members(credalis.CredalPartition):
+        targets.setdefault(attribute, f"credalis.CredalPartition.{attribute}")
+    return targets
+
+
 def _collect(app):
     app.public_names = link_targets()
+    app.short_names = short_names()
 
 
 def setup(app):

@@ -71,9 +71,10 @@ def page_of(target):
     for docname, name in PAGES_FROM_THE_ROOT.items():
         if relative == name:
             return DOCS / f"{docname}.md"
-    if relative.startswith("examples"):
-        name = target.stem if target.suffix == ".py" else "index"
-        return DOCS / "gallery" / f"{name}.rst"
+    if relative.split("/")[0] == "examples":
+        page = target if target.suffix == ".py" else target / "index"
+        below = page.relative_to(ROOT / "examples").with_suffix(".rst")
+        return DOCS / "gallery" / below
     return None
 
 

@@ -43,7 +43,17 @@ class Checkpoint:
 
     @classmethod
     def of(cls, value: Any) -> "Checkpoint | None":
-        """A checkpoint for what a user gives: None, a path or a checkpoint."""
+        """A checkpoint for what a user gives: None, a path or a checkpoint.
+
+        Parameters
+        ----------
+        value : Checkpoint or path-like
+            What was given as `checkpoint`.
+
+        Returns
+        -------
+        Checkpoint or None
+        """
         if value is None or isinstance(value, Checkpoint):
             return value
         if not isinstance(value, (str, os.PathLike)):
@@ -55,6 +65,17 @@ class Checkpoint:
 
     def begin(self, estimator: Any, fingerprint: str) -> dict[str, Any] | None:
         """The state to continue from, None for a new fit.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Whose fit it is.
+        fingerprint : str
+            What tells its data from others.
+
+        Returns
+        -------
+        dict or None
 
         Raises
         ------
@@ -114,7 +135,13 @@ class Checkpoint:
         return time.monotonic() - self._last >= self.seconds
 
     def write(self, state: dict[str, Any]) -> None:
-        """Replace the file."""
+        """Replace the file.
+
+        Parameters
+        ----------
+        state : dict
+            Where the fit is.
+        """
         _archive.save({"identity": self._identity, "state": state}, self.path)
         self._last = time.monotonic()
 

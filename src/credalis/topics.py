@@ -108,7 +108,17 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Clusters of the rows of X, -1 for those that are left out."""
+        """Clusters of the rows of X, -1 for those that are left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows to assign.
+
+        Returns
+        -------
+        ndarray of int, shape (n_samples,)
+        """
         check_is_fitted(self)
         return self._decided(self.estimator_.predict_partition(X))[0]
 

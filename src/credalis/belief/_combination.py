@@ -155,8 +155,18 @@ def disjunctive(
 ) -> tuple[Masses, FocalSets]:
     """Disjunctive rule: (m₁ ∪ m₂)(A) = Σ m₁(B) m₂(C) over B ∪ C = A.
 
-    At least one of the sources is reliable. Parameters and result as in
-    `conjunctive`.
+    At least one of the sources is reliable.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (..., n_focal_sets)
+        Mass functions of the two sources, one per row.
+    first_focal_sets, second_focal_sets : FocalSets
+        What their columns stand for; the second are the first ones if not given.
+
+    Returns
+    -------
+    tuple of (ndarray, FocalSets)
     """
     return _combine(
         first,
@@ -177,7 +187,16 @@ def dempster(
 ) -> tuple[Masses, FocalSets]:
     """Dempster's rule: the conjunctive rule, normalised.
 
-    Parameters and result as in `conjunctive`.
+    Parameters
+    ----------
+    first, second : array-like of shape (..., n_focal_sets)
+        Mass functions of the two sources, one per row.
+    first_focal_sets, second_focal_sets : FocalSets
+        What their columns stand for; the second are the first ones if not given.
+
+    Returns
+    -------
+    tuple of (ndarray, FocalSets)
 
     Raises
     ------

@@ -98,7 +98,14 @@ def decide(
 ) -> NDArray[np.intp]:
     """The best act by a criterion, the first of several.
 
-    Parameters as in `act_scores`.
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    utilities, criterion, pessimism : as in `act_scores`
+        What the acts are worth, and how they are judged.
 
     Returns
     -------

@@ -192,7 +192,18 @@ def bold(
     """Bold disjunctive rule: the smaller of the two disjunctive weights of each set.
 
     For sources that may share their evidence, at least one of them reliable.
-    Parameters and result as in `cautious`, with mass on ∅ in the place of Ω.
+    What `cautious` asks of Ω is asked of ∅ here: it must carry some mass.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (..., n_focal_sets)
+        Mass functions of the two sources, one per row.
+    first_focal_sets, second_focal_sets : FocalSets
+        What their columns stand for; the second are the first ones if not given.
+
+    Returns
+    -------
+    tuple of (ndarray, FocalSets)
     """
     second_focal_sets = _same_clusters(first_focal_sets, second_focal_sets)
     mine = disjunctive_weights(first, first_focal_sets)

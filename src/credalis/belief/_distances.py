@@ -12,7 +12,17 @@ from credalis.belief._transforms import Masses, belief, check_both
 
 
 def jaccard_matrix(focal_sets: FocalSets) -> Masses:
-    """|A ∩ B| / |A ∪ B| for all pairs of focal sets; 1 for ∅ with itself."""
+    """|A ∩ B| / |A ∪ B| for all pairs of focal sets; 1 for ∅ with itself.
+
+    Parameters
+    ----------
+    focal_sets : FocalSets
+        The sets that are compared.
+
+    Returns
+    -------
+    ndarray of shape (n_focal_sets, n_focal_sets)
+    """
     check_focal_sets("focal_sets", focal_sets)
     members = focal_sets.membership.astype(float)
     intersection = members @ members.T
@@ -55,8 +65,18 @@ def belief_distance(
     """½ Σ |Bel₁(A) - Bel₂(A)| over all subsets A of Ω, row by row.
 
     Bounded by 1 on two clusters; larger values occur from three clusters on. There
-    are 2^c subsets, hence at most 12 clusters. Parameters as in
-    `jousselme_distance`.
+    are 2^c subsets, hence at most 12 clusters.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (..., n_focal_sets)
+        Mass functions of the two sources, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+
+    Returns
+    -------
+    ndarray of shape (...,)
     """
     check_focal_sets("focal_sets", focal_sets)
     if focal_sets.n_clusters > MAX_CLUSTERS_FULL:

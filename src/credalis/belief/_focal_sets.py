@@ -79,7 +79,19 @@ class FocalSets:
     def singletons(
         cls, n_clusters: int, *, empty: bool = True, frame: bool = True
     ) -> "FocalSets":
-        """∅, the singletons and Ω, in this order; ∅ and Ω can be left out."""
+        """∅, the singletons and Ω, in this order; ∅ and Ω can be left out.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters.
+        empty, frame : bool, default=True
+            Whether ∅ and Ω are among the focal sets.
+
+        Returns
+        -------
+        FocalSets
+        """
         return cls.pairs(n_clusters, (), empty=empty, frame=frame)
 
     @classmethod
@@ -130,6 +142,17 @@ class FocalSets:
 
         Cluster 0 is the least significant bit; the order is the one the fast Möbius
         transform works on. At most 12 clusters.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters.
+        empty, frame : bool, default=True
+            Whether ∅ and Ω are among the focal sets.
+
+        Returns
+        -------
+        FocalSets
         """
         n_clusters = check_integer(
             "n_clusters (for all subsets)",
@@ -262,7 +285,17 @@ class FocalSets:
         )
 
     def index(self, subset: Iterable[int]) -> int:
-        """Position of a subset; ValueError if it is not a focal set."""
+        """Position of a subset; ValueError if it is not a focal set.
+
+        Parameters
+        ----------
+        subset : iterable of int
+            Clusters in any order; nothing for ∅.
+
+        Returns
+        -------
+        int
+        """
         wanted = _checked_subset("subset", subset, self.n_clusters)
         if wanted not in self._positions:
             name = subset_name(wanted, self.n_clusters)
@@ -270,7 +303,17 @@ class FocalSets:
         return self._positions[wanted]
 
     def relabel(self, new_labels: Iterable[int]) -> "FocalSets":
-        """The same sets after cluster k has been renamed to ``new_labels[k]``."""
+        """The same sets after cluster k has been renamed to ``new_labels[k]``.
+
+        Parameters
+        ----------
+        new_labels : iterable of int
+            The new number of each cluster, a permutation.
+
+        Returns
+        -------
+        FocalSets
+        """
         labels = check_permutation("new_labels", new_labels, self.n_clusters)
         return FocalSets(
             self.n_clusters,
@@ -278,7 +321,12 @@ class FocalSets:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, ready for JSON."""
+        """Plain lists and numbers, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "n_clusters": self.n_clusters,
             "subsets": [list(subset) for subset in self.subsets],
@@ -286,7 +334,17 @@ class FocalSets:
 
     @classmethod
     def from_dict(cls, state: dict[str, Any]) -> "FocalSets":
-        """Inverse of `to_dict`."""
+        """Inverse of `to_dict`.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_dict` has returned.
+
+        Returns
+        -------
+        FocalSets
+        """
         if not isinstance(state, dict) or not {"n_clusters", "subsets"} <= set(state):
             raise ValueError(
                 "state must be a dictionary with n_clusters and subsets, "
@@ -295,12 +353,27 @@ class FocalSets:
         return cls(state["n_clusters"], state["subsets"])
 
     def to_json(self) -> str:
-        """JSON text."""
+        """JSON text.
+
+        Returns
+        -------
+        str
+        """
         return json.dumps(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> "FocalSets":
-        """Inverse of `to_json`."""
+        """Inverse of `to_json`.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` has returned.
+
+        Returns
+        -------
+        FocalSets
+        """
         try:
             state = json.loads(text)
         except (TypeError, ValueError, RecursionError) as error:

@@ -12,7 +12,17 @@ Values = NDArray[np.float64]
 
 
 def masses_to_commonality(masses: ArrayLike) -> Values:
-    """Q(A) = Σ m(B) over B ⊇ A, for masses of shape (..., 2 ** n_clusters)."""
+    """Q(A) = Σ m(B) over B ⊇ A, for masses of shape (..., 2 ** n_clusters).
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., 2 ** n_clusters)
+        Masses of all subsets, in binary order.
+
+    Returns
+    -------
+    ndarray of shape (..., 2 ** n_clusters)
+    """
     values, bits = _binary_axes("masses", masses)
     for without, with_bit in bits:
         without += with_bit
@@ -20,7 +30,17 @@ def masses_to_commonality(masses: ArrayLike) -> Values:
 
 
 def commonality_to_masses(commonalities: ArrayLike) -> Values:
-    """Inverse of `masses_to_commonality`."""
+    """Inverse of `masses_to_commonality`.
+
+    Parameters
+    ----------
+    commonalities : array-like of shape (..., 2 ** n_clusters)
+        Q(A) of all subsets, in binary order.
+
+    Returns
+    -------
+    ndarray of shape (..., 2 ** n_clusters)
+    """
     values, bits = _binary_axes("commonalities", commonalities)
     for without, with_bit in bits:
         without -= with_bit
@@ -28,7 +48,17 @@ def commonality_to_masses(commonalities: ArrayLike) -> Values:
 
 
 def masses_to_implicability(masses: ArrayLike) -> Values:
-    """b(A) = Σ m(B) over B ⊆ A, for masses of shape (..., 2 ** n_clusters)."""
+    """b(A) = Σ m(B) over B ⊆ A, for masses of shape (..., 2 ** n_clusters).
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., 2 ** n_clusters)
+        Masses of all subsets, in binary order.
+
+    Returns
+    -------
+    ndarray of shape (..., 2 ** n_clusters)
+    """
     values, bits = _binary_axes("masses", masses)
     for without, with_bit in bits:
         with_bit += without
@@ -36,7 +66,17 @@ def masses_to_implicability(masses: ArrayLike) -> Values:
 
 
 def implicability_to_masses(implicabilities: ArrayLike) -> Values:
-    """Inverse of `masses_to_implicability`."""
+    """Inverse of `masses_to_implicability`.
+
+    Parameters
+    ----------
+    implicabilities : array-like of shape (..., 2 ** n_clusters)
+        b(A) of all subsets, in binary order.
+
+    Returns
+    -------
+    ndarray of shape (..., 2 ** n_clusters)
+    """
     values, bits = _binary_axes("implicabilities", implicabilities)
     for without, with_bit in bits:
         with_bit -= without

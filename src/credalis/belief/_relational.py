@@ -26,6 +26,17 @@ def paired_masses(first: ArrayLike, second: ArrayLike, focal_sets: FocalSets) ->
     """Masses about the pairs (row i of first, row i of second), shape (..., 4).
 
     m(∅) = m₁ᵀ E m₂, m({same}) = m₁ᵀ S m₂, m({different}) = m₁ᵀ (C - E) m₂.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (..., n_focal_sets)
+        Mass functions of the objects of each pair.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+
+    Returns
+    -------
+    ndarray of shape (..., 4)
     """
     first, second = check_both(first, second, focal_sets)
     return _stack(
@@ -43,6 +54,19 @@ def pairwise_masses(
 
     None for `second` stands for `first`. The diagonal is then about an object and a
     hypothetical independent copy of it, and is usually left out.
+
+    Parameters
+    ----------
+    first : array-like of shape (n, n_focal_sets)
+        Mass functions of the first objects.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    second : array-like of shape (m, n_focal_sets), optional
+        Those of the second objects; the first ones if they are not given.
+
+    Returns
+    -------
+    ndarray of shape (n, m, 4)
     """
     first = check_rows(first, focal_sets)
     other = first if second is None else check_rows(second, focal_sets)

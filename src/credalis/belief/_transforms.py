@@ -100,7 +100,18 @@ def implicability(
 ) -> Masses:
     """b(A) = Σ m(B) over B ⊆ A, the empty set included: Bel(A) + m(∅).
 
-    Parameters as in `belief`.
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    subsets : FocalSets or iterable of subsets, default=None
+        The sets A; None stands for the single clusters.
+
+    Returns
+    -------
+    ndarray of shape (..., n_subsets)
     """
     included = _is_included(focal_sets, subsets)
     return check_masses(masses, focal_sets) @ included.astype(float)
@@ -109,7 +120,21 @@ def implicability(
 def plausibility(
     masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None
 ) -> Masses:
-    """Pl(A) = Σ m(B) over B that meet A. Parameters as in `belief`."""
+    """Pl(A) = Σ m(B) over B that meet A.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    subsets : FocalSets or iterable of subsets, default=None
+        The sets A; None stands for the single clusters.
+
+    Returns
+    -------
+    ndarray of shape (..., n_subsets)
+    """
     wanted = _membership(focal_sets, subsets).astype(float)
     meets = focal_sets.membership.astype(float) @ wanted.T > 0
     return check_masses(masses, focal_sets) @ meets.astype(float)
@@ -118,14 +143,40 @@ def plausibility(
 def commonality(
     masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None
 ) -> Masses:
-    """Q(A) = Σ m(B) over B ⊇ A. Parameters as in `belief`."""
+    """Q(A) = Σ m(B) over B ⊇ A.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    subsets : FocalSets or iterable of subsets, default=None
+        The sets A; None stands for the single clusters.
+
+    Returns
+    -------
+    ndarray of shape (..., n_subsets)
+    """
     wanted = _membership(focal_sets, subsets).astype(float)
     n_missing = (1.0 - focal_sets.membership) @ wanted.T
     return check_masses(masses, focal_sets) @ (n_missing == 0).astype(float)
 
 
 def contour(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
-    """Contour function pl(ω) = Pl({ω}), shape (..., n_clusters)."""
+    """Contour function pl(ω) = Pl({ω}), shape (..., n_clusters).
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+
+    Returns
+    -------
+    ndarray of shape (..., n_clusters)
+    """
     return check_masses(masses, focal_sets) @ focal_sets.membership.astype(float)
 
 
@@ -155,12 +206,36 @@ def pignistic(
 
 
 def plausibility_transform(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
-    """Contour function divided by its sum; uniform where all mass is on ∅."""
+    """Contour function divided by its sum; uniform where all mass is on ∅.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+
+    Returns
+    -------
+    ndarray of shape (..., n_clusters)
+    """
     return _rows_sum_to_one(contour(masses, focal_sets))
 
 
 def empty_mass(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
-    """m(∅), zero where ∅ is not a focal set, shape (...,)."""
+    """m(∅), zero where ∅ is not a focal set, shape (...,).
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+
+    Returns
+    -------
+    ndarray of shape (...,)
+    """
     masses = check_masses(masses, focal_sets)
     if focal_sets.empty_index is None:
         return np.zeros(masses.shape[:-1])
@@ -182,6 +257,13 @@ def dempster_normalize(
 
     A row with all mass on ∅ has no such normalisation; it becomes vacuous, for
     nothing is known about it. If Ω is not a focal set it is appended in that case.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
 
     Returns
     -------
@@ -208,6 +290,13 @@ def yager_normalize(
     masses: ArrayLike, focal_sets: FocalSets
 ) -> tuple[Masses, FocalSets]:
     """Move the mass of ∅ to Ω, which is appended if it is not a focal set.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
 
     Returns
     -------

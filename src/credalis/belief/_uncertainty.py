@@ -35,7 +35,18 @@ def entropy(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """H(m) = Σ m(A) log₂(|A| / m(A)), in bits, with |∅| counted as c.
 
     The nonspecificity plus the Shannon entropy of the masses: it is zero only for
-    a certain mass function. Parameters as in `nonspecificity`.
+    a certain mass function.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+
+    Returns
+    -------
+    ndarray of shape (...,)
     """
     masses = check_masses(masses, focal_sets)
     positive = masses > 0
@@ -46,7 +57,21 @@ def entropy(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
 def is_normalized(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
-    """Whether nothing is on ∅, row by row."""
+    """Whether nothing is on ∅, row by row.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    tol : float, default=1e-12
+        Masses of no more than this count as none.
+
+    Returns
+    -------
+    ndarray of bool, shape (...,)
+    """
     carried = _carried(masses, focal_sets, tol)
     return ~(carried & (focal_sets.cardinality == 0)).any(axis=-1)
 
@@ -54,14 +79,42 @@ def is_normalized(
 def is_logical(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
-    """Whether all mass is on one focal set, row by row."""
+    """Whether all mass is on one focal set, row by row.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    tol : float, default=1e-12
+        Masses of no more than this count as none.
+
+    Returns
+    -------
+    ndarray of bool, shape (...,)
+    """
     return _carried(masses, focal_sets, tol).sum(axis=-1) == 1
 
 
 def is_bayesian(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
-    """Whether all mass is on singletons, row by row."""
+    """Whether all mass is on singletons, row by row.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    tol : float, default=1e-12
+        Masses of no more than this count as none.
+
+    Returns
+    -------
+    ndarray of bool, shape (...,)
+    """
     carried = _carried(masses, focal_sets, tol)
     return ~(carried & (focal_sets.cardinality != 1)).any(axis=-1)
 
@@ -69,7 +122,21 @@ def is_bayesian(
 def is_certain(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
-    """Whether all mass is on one singleton, row by row."""
+    """Whether all mass is on one singleton, row by row.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    tol : float, default=1e-12
+        Masses of no more than this count as none.
+
+    Returns
+    -------
+    ndarray of bool, shape (...,)
+    """
     return is_logical(masses, focal_sets, tol=tol) & is_bayesian(
         masses, focal_sets, tol=tol
     )
@@ -78,7 +145,21 @@ def is_certain(
 def is_vacuous(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
-    """Whether all mass is on Ω, row by row."""
+    """Whether all mass is on Ω, row by row.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    tol : float, default=1e-12
+        Masses of no more than this count as none.
+
+    Returns
+    -------
+    ndarray of bool, shape (...,)
+    """
     carried = _carried(masses, focal_sets, tol)
     on_frame = focal_sets.cardinality == focal_sets.n_clusters
     return carried.any(axis=-1) & ~(carried & ~on_frame).any(axis=-1)
@@ -87,7 +168,21 @@ def is_vacuous(
 def is_consonant(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
-    """Whether the sets that carry mass form a chain, row by row."""
+    """Whether the sets that carry mass form a chain, row by row.
+
+    Parameters
+    ----------
+    masses : array-like of shape (..., n_focal_sets)
+        Mass functions, one per row.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    tol : float, default=1e-12
+        Masses of no more than this count as none.
+
+    Returns
+    -------
+    ndarray of bool, shape (...,)
+    """
     carried = _carried(masses, focal_sets, tol).astype(float)
     members = focal_sets.membership.astype(float)
     includes = (1.0 - members) @ members.T == 0

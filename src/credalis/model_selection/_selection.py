@@ -72,7 +72,12 @@ class Selection:
         return self.estimators[self.best]
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The table, column by column."""
+        """The table, column by column.
+
+        Returns
+        -------
+        dict of ndarrays
+        """
         table: dict[str, NDArray[Any]] = {self.parameter: self.values}
         for name, curve in self.curves.items():
             table[name] = curve
@@ -81,7 +86,12 @@ class Selection:
         return {k: v.copy() for k, v in {**table, **self.details}.items()}
 
     def rows(self) -> list[dict[str, Any]]:
-        """The table, row by row."""
+        """The table, row by row.
+
+        Returns
+        -------
+        list of dicts
+        """
         table = {name: column.tolist() for name, column in self.columns().items()}
         return [
             {name: column[k] for name, column in table.items()}
@@ -89,7 +99,12 @@ class Selection:
         ]
 
     def to_pandas(self) -> "pd.DataFrame":
-        """The table as a pandas frame."""
+        """The table as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         try:
             import pandas as pd
         except ImportError as error:
@@ -97,7 +112,12 @@ class Selection:
         return pd.DataFrame(self.columns())
 
     def to_polars(self) -> "pl.DataFrame":
-        """The table as a polars frame."""
+        """The table as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+        """
         try:
             import polars as pl
         except ImportError as error:
@@ -105,7 +125,12 @@ class Selection:
         return pl.DataFrame(self.columns())
 
     def summary(self) -> str:
-        """The table, what each criterion says, and the suggestion, as text."""
+        """The table, what each criterion says, and the suggestion, as text.
+
+        Returns
+        -------
+        str
+        """
         table = self.columns()
         cells = [list(table)]
         cells += [

@@ -309,6 +309,15 @@ class CredalPartition:
         """Fuzzy partition: memberships (n_samples, n_clusters) become Bayesian masses.
 
         Rows must sum to one.
+
+        Parameters
+        ----------
+        memberships : array-like of shape (n_samples, n_clusters)
+            Non-negative rows that sum to 1.
+
+        Returns
+        -------
+        CredalPartition
         """
         return cls(*_classical.masses_from_fuzzy(memberships))
 
@@ -345,12 +354,26 @@ class CredalPartition:
         rule : str, default="maximum_mass"
             How an object gets its set of clusters: "maximum_mass",
             "interval_dominance", or "verdict", by which clear objects have one.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_clusters)
         """
         sets = self._sets(rule)
         return sets & (sets.sum(axis=1, keepdims=True) == 1)
 
     def upper_approximation(self, rule: str = "maximum_mass") -> NDArray[np.bool_]:
-        """Objects whose set contains the cluster, as (n_samples, n_clusters)."""
+        """Objects whose set contains the cluster, as (n_samples, n_clusters).
+
+        Parameters
+        ----------
+        rule : str, default="maximum_mass"
+            A rule of `decide` that gives sets of clusters.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_clusters)
+        """
         return self._sets(rule).copy()
 
     def verdicts(self, clear_level: float = CLEAR_LEVEL) -> Verdicts:
@@ -465,7 +488,17 @@ class CredalPartition:
         return labels
 
     def set_names(self, rule: str = "maximum_mass") -> list[str]:
-        """Readable set of clusters of each object, as in "∅", "{1}", "{0,2}"."""
+        """Readable set of clusters of each object, as in "∅", "{1}", "{0,2}".
+
+        Parameters
+        ----------
+        rule : str, default="maximum_mass"
+            A rule of `decide` that gives sets of clusters.
+
+        Returns
+        -------
+        list of str
+        """
         return _presentation.set_names(self._sets(rule))
 
     def pairwise_masses(
@@ -494,6 +527,15 @@ class CredalPartition:
 
         Yields ``(rows, columns, block)`` with ``rows.start <= columns.start``, so that
         each pair of different objects occurs once, or twice in a diagonal block.
+
+        Parameters
+        ----------
+        max_bytes : int, default=67108864
+            Memory that a block may take.
+
+        Returns
+        -------
+        iterator of (slice, slice, ndarray of shape (n, m, 4))
         """
         check_integer("max_bytes", max_bytes, at_least=1)
         return belief.pairwise_blocks(self.masses, self.focal_sets, max_bytes=max_bytes)
@@ -508,6 +550,10 @@ class CredalPartition:
         ----------
         n_neighbors : int, default=1
             How many of the most similar clusters count as neighbours of a cluster.
+
+        Returns
+        -------
+        list of (int, int)
         """
         check_integer("n_neighbors", n_neighbors, at_least=1)
         similarity = self.cluster_similarity.copy()
@@ -527,6 +573,10 @@ class CredalPartition:
         rule : {"dempster", "yager"}, default="dempster"
             "dempster" divides by 1 - m(∅) and makes an object wholly on ∅ vacuous;
             "yager" moves m(∅) to Ω. Ω is added to the focal sets if it is needed.
+
+        Returns
+        -------
+        CredalPartition
         """
         check_choice("rule", rule, ("dempster", "yager"))
         normalize = (
@@ -539,6 +589,15 @@ class CredalPartition:
 
         If the relabelled focal sets are the same sets in another order, the columns
         are put in the original order, so that only the masses change.
+
+        Parameters
+        ----------
+        new_labels : iterable of int
+            The new number of each cluster, a permutation.
+
+        Returns
+        -------
+        CredalPartition
         """
         labels = check_permutation("new_labels", new_labels, self.n_clusters)
         relabeled = self.focal_sets.relabel(labels)
@@ -578,7 +637,19 @@ class CredalPartition:
         return type(self), (self.masses, self.focal_sets)
 
     def allclose(self, other: "CredalPartition", *, atol: float = 1e-8) -> bool:
-        """Whether focal sets are equal and masses differ by no more than atol."""
+        """Whether focal sets are equal and masses differ by no more than atol.
+
+        Parameters
+        ----------
+        other : CredalPartition
+            What to compare with.
+        atol : float, default=1e-08
+            Largest difference between masses.
+
+        Returns
+        -------
+        bool
+        """
         if not isinstance(other, CredalPartition):
             raise ValueError(f"other must be a CredalPartition, got {shown(other)}")
         atol = check_number("atol", atol, at_least=0)
@@ -604,6 +675,10 @@ class CredalPartition:
         ----------
         clear_level : float, default=0.7
             As in `verdicts`.
+
+        Returns
+        -------
+        str
         """
         return _presentation.summary(self, self.verdicts(clear_level))
 
@@ -624,12 +699,26 @@ class CredalPartition:
             the pandas frame that was clustered; else numbers from 0.
         clear_level : float, default=0.7
             As in `verdicts`.
+
+        Returns
+        -------
+        pandas.DataFrame
         """
         index = self.index if index is None else index
         return _presentation.to_pandas(self, index, self.verdicts(clear_level))
 
     def to_polars(self, *, clear_level: float = CLEAR_LEVEL) -> "pl.DataFrame":
-        """Table with one row per object; columns as in `to_pandas`."""
+        """Table with one row per object; columns as in `to_pandas`.
+
+        Parameters
+        ----------
+        clear_level : float, default=0.7
+            Belief in one cluster from which on an object is clear, above 2/3.
+
+        Returns
+        -------
+        polars.DataFrame
+        """
         return _presentation.to_polars(self, self.verdicts(clear_level))
 
     def save(
@@ -638,6 +727,13 @@ class CredalPartition:
         """Write arrays and JSON to one file; it appears whole or not at all.
 
         A key of at least 16 bytes signs the file.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        key : bytes or str, optional
+            A secret of at least 16 bytes, with which the file is signed.
         """
         _archive.save(self, path, key=key)
 
@@ -645,16 +741,43 @@ class CredalPartition:
     def load(
         cls, path: str | PathLike[str], *, key: bytes | str | None = None
     ) -> "CredalPartition":
-        """Read a file written by `save`, with a key only one that it has signed."""
+        """Read a file written by `save`, with a key only one that it has signed.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        key : bytes or str, optional
+            The secret with which the file was signed; others are refused.
+
+        Returns
+        -------
+        CredalPartition
+        """
         return _archive.load(path, expected=cls, key=key)
 
     def to_state(self) -> dict[str, Any]:
-        """What `save` stores."""
+        """What `save` stores.
+
+        Returns
+        -------
+        dict
+        """
         return {"masses": np.asarray(self.masses), "focal_sets": self.focal_sets}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "CredalPartition":
-        """Inverse of `to_state`."""
+        """Inverse of `to_state`.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_state` has returned.
+
+        Returns
+        -------
+        CredalPartition
+        """
         return cls(state["masses"], state["focal_sets"])
 
     def _coverage_sets(

@@ -131,7 +131,17 @@ class FeatureDisplay:
         return int(self.labels.max()) + 1
 
     def groups(self, feature: int) -> list[NDArray[np.float64]]:
-        """Values of a feature in each class."""
+        """Values of a feature in each class.
+
+        Parameters
+        ----------
+        feature : int
+            The number of the feature.
+
+        Returns
+        -------
+        list of ndarrays
+        """
         column = self.features[:, feature]
         return [column[self.labels == k] for k in range(self.n_classes)]
 

@@ -165,7 +165,7 @@ class NewClusterMonitor(BaseEstimator):
 
     See Also
     --------
-    NNEVCLUS.partial_fit : Follow a stream without asking what is new in it.
+    credalis.NNEVCLUS.partial_fit : Follow a stream without asking what is new in it.
 
     References
     ----------
@@ -326,6 +326,10 @@ class NewClusterMonitor(BaseEstimator):
         within one radius of each other are in the same cluster, together with the
         rejected objects within one radius of them. Two new clusters that touch are
         therefore proposed as one. The list is empty if nothing gathers.
+
+        Returns
+        -------
+        list of ProposedCluster
         """
         check_is_fitted(self, "balls_")
         if len(self.balls_) == 0:
@@ -461,6 +465,13 @@ class NewClusterMonitor(BaseEstimator):
         monitor that is loaded goes on where the saved one stopped. A key of at least 16
         bytes signs the file.
 
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        key : bytes or str, optional
+            A secret of at least 16 bytes, with which the file is signed.
+
         Raises
         ------
         ValueError
@@ -472,14 +483,29 @@ class NewClusterMonitor(BaseEstimator):
     _schema: ClassVar[_archive.Rule] = SCHEMA
 
     def to_state(self) -> dict[str, Any]:
-        """What `save` stores: parameters and fitted attributes."""
+        """What `save` stores: parameters and fitted attributes.
+
+        Returns
+        -------
+        dict
+        """
         fitted = {name: value for name, value in vars(self).items() if name[-1] == "_"}
         fitted["balls_"] = self.balls_.to_state()
         return {"parameters": self.get_params(deep=False), "fitted": fitted}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """Inverse of `to_state`."""
+        """Inverse of `to_state`.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_state` has returned.
+
+        Returns
+        -------
+        NewClusterMonitor
+        """
         monitor = cls(**state["parameters"])
         monitor._check_parameters()
         monitor.evidence_version_, monitor.n_places_ = 1, 0

@@ -388,7 +388,12 @@ default="auto"
         return self
 
     def describe(self) -> str:
-        """The committee in words: who was believed, who was trusted, who failed."""
+        """The committee in words: who was believed, who was trusted, who failed.
+
+        Returns
+        -------
+        str
+        """
         check_is_fitted(self)
         lines = [self.selection_["reason"]] if self.selection_ else []
         lines += [

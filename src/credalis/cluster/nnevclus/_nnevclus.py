@@ -526,7 +526,12 @@ default="auto"
         )
 
     def to_state(self) -> dict[str, Any]:
-        """What `save` stores; of a module only the weights."""
+        """What `save` stores; of a module only the weights.
+
+        Returns
+        -------
+        dict
+        """
         state = super().to_state()
         parameters = state["parameters"] | {"module": None}
         if isinstance(parameters["novelty_detector"], OneClassSVM):
