@@ -233,6 +233,7 @@ PREDICTING = [
     (Consensus(3, metric="gower"), X, ROWS),
     (NNEVCLUS(3, novelty_detector="ocsvm", max_iter=20), X, ROWS),
     (NNEVCLUS(3, metric="precomputed", max_iter=20), D, DISSIMILARITIES),
+    (NNEVCLUS(3, views=[[0], [1]], max_iter=20), X, ROWS),
     (EGMM(3, covariance_type="full"), X, ROWS),
     (MultiviewECMdd(3, views=[[0], [1]], weights="local"), X, ROWS),
     (TECM(3, source_centers=X[:2]), X, ROWS),

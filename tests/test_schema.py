@@ -174,6 +174,10 @@ MODELS = {
         NNEVCLUS(3, novelty_detector="ocsvm", max_iter=20, n_init=1),
         X,
     ),
+    "NNEVCLUS, views": (
+        NNEVCLUS(3, views=[[0], [1]], max_iter=20, n_init=1),
+        X,
+    ),
     "NNEVCLUS, matrix": (
         NNEVCLUS(3, metric="precomputed", max_iter=20, n_init=1),
         D,

@@ -93,6 +93,8 @@ OTHERS = {
     "device": ({}, "nowhere"),
     "module": ({"engine": "torch"}, linear),
     "dtype": (ADAM, "float64"),
+    "views": ({}, [[0], [1]]),
+    "view_entropy": ({"views": [[0], [1]]}, 50.0),
     "n_init": ({}, 8),
     "max_iter": ({}, 4),
     "tol": ({}, 0.3),

@@ -16,7 +16,7 @@ from credalis.cluster._inputs._views import view_columns
 from credalis.cluster.prototypes._view_weights import (
     ViewCosts,
     column_moments,
-    noise_share,
+    noise_like,
 )
 from credalis.objectives import ecm_model
 from helpers import assert_decreasing, assert_valid_partition
@@ -26,12 +26,12 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-def three_views(seed, n_noise=2):
+def three_views(seed, n_noise=2, n_samples=90):
     """Two views with the same clusters, one without any, and the clusters."""
     rng = np.random.RandomState(seed)
-    first, labels = make_blobs(90, centers=3, cluster_std=1.0, random_state=seed)
-    second = 3 * rng.normal(size=(3, 4))[labels] + rng.normal(size=(90, 4))
-    noise = 10 * rng.uniform(size=(90, n_noise))
+    first, labels = make_blobs(n_samples, centers=3, cluster_std=1.0, random_state=seed)
+    second = 3 * rng.normal(size=(3, 4))[labels] + rng.normal(size=(n_samples, 4))
+    noise = 10 * rng.uniform(size=(n_samples, n_noise))
     return {"first": first, "second": second, "noise": noise}, labels
 
 
@@ -175,12 +175,62 @@ def test_neither_units_nor_copies_of_columns_change_the_result(views):
 
 def test_noise_in_few_columns_is_divided_more_easily():
     rng = np.random.RandomState(0)
-    few = noise_share(rng.normal(size=(400, 1)), 3, rng)
-    many = noise_share(rng.normal(size=(400, 10)), 3, rng)
-    # The best three parts of a normal distribution leave 0.19 of its variance.
-    np.testing.assert_allclose(few, 0.19, atol=0.02)
+    X = rng.normal(size=(400, 11))
+    views = {"few": np.array([0]), "many": np.arange(1, 11)}
+    model = WMVEC(3, focal_sets="singletons", beta=1.01)
+    few, many = model._noise_shares(X, views, np.ones(2), rng)
+    # Three equal parts of a uniform distribution leave a ninth of its variance, and
+    # masses are nearly those of k-means.
+    np.testing.assert_allclose(few, 1 / 9, atol=0.02)
     assert few < 0.5 < many < 1
-    assert noise_share(rng.normal(size=(20, 2)), 1, rng) == 1
+    # Pairs of clusters divide it further.
+    pairs = WMVEC(3, beta=1.01)._noise_shares(X, views, np.ones(2), rng)
+    assert pairs[0] < 0.8 * few
+    one = WMVEC(1)._noise_shares(X, views, np.ones(2), rng)
+    np.testing.assert_array_equal(one, 1.0)
+
+
+def test_noise_has_the_axes_of_the_data():
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(4000, 2)) * [6.0, 3.0] @ [[0.6, 0.8], [-0.8, 0.6]]
+    noise = noise_like(X, 20_000, rng)
+    np.testing.assert_allclose(noise.std(axis=0), np.sqrt([1 / 3, 1 / 12]), rtol=0.03)
+    assert np.abs(noise).max() <= 1
+
+
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.MergedClustersWarning")
+@pytest.mark.parametrize("seed", range(6))
+def test_noise_in_one_column_does_no_harm(seed):
+    tables, labels = three_views(seed, 1, 150)
+    two = WMVEC(3, random_state=0).fit([tables["first"], tables["noise"]])
+    alone = ECM(3, random_state=0).fit(tables["first"])
+    assert two.view_weights_[1] < 0.1
+    reached = adjusted_rand_score(labels, two.labels_)
+    assert reached >= adjusted_rand_score(labels, alone.labels_) - 0.02
+
+
+def test_weights_of_columns_are_those_of_the_authors_program():
+    """There w_vp is in proportion to exp(-r_v E_p / γ), one for all clusters."""
+    rng = np.random.RandomState(0)
+    scatters, gamma = rng.uniform(1, 5, size=5), 2.0
+    views = {"a": np.arange(2), "b": np.arange(2, 5)}
+    # Squared distances divided by the number of columns, as if weights summed to 1.
+    costs = ViewCosts(views, 1 / np.array([2.0, 3.0]), np.ones(5, bool), 3.0, gamma)
+    after = costs.equal_weights().updated(scatters)
+    for columns, weight, features in zip(
+        views.values(), after.views, after.features, strict=True
+    ):
+        expected = np.exp(-weight * scatters[columns] / gamma)
+        np.testing.assert_allclose(features / len(columns), expected / expected.sum())
+    np.testing.assert_allclose(
+        after.columns,
+        np.concatenate(
+            [
+                weight * features / len(features)
+                for weight, features in zip(after.views, after.features, strict=True)
+            ]
+        ),
+    )
 
 
 def test_columns_of_a_frame_are_views_by_name(views):

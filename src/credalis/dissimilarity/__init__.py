@@ -9,6 +9,7 @@ from credalis.dissimilarity._gower import Gower, extent_of, gower_distances
 from credalis.dissimilarity._similarities import (
     MAX_STORED,
     TARGET_AT_SCALE,
+    BlendedSimilarities,
     DeferredSimilarities,
     EuclideanSimilarities,
     MatrixSimilarities,
@@ -26,6 +27,7 @@ from credalis.dissimilarity._similarities import (
 __all__ = [
     "MAX_STORED",
     "TARGET_AT_SCALE",
+    "BlendedSimilarities",
     "DeferredSimilarities",
     "EuclideanSimilarities",
     "Gower",

@@ -478,6 +478,53 @@ class MetricSimilarities(Similarities):
         return np.exp(_exponents(values, self.rate))
 
 
+@dataclass(frozen=True, eq=False)
+class BlendedSimilarities(Similarities):
+    """Σ_v q_v exp(-γ_v d_ijv²): the same objects, compared in several ways.
+
+    Attributes
+    ----------
+    parts : tuple of Similarities
+        Those of each way.
+    shares : array of shape (n_parts,)
+        q_v, which sum to 1.
+    """
+
+    parts: tuple[Similarities, ...]
+    shares: NDArray[np.float64]
+
+    @property
+    def n_samples(self) -> int:  # type: ignore[override]
+        """Number of objects."""
+        return self.parts[0].n_samples
+
+    def take(self, objects: NDArray[np.intp]) -> "BlendedSimilarities":
+        """The same for some objects."""
+        parts = tuple(part.take(objects) for part in self.parts)
+        return BlendedSimilarities(parts, self.shares)
+
+    def between(self, rows: slice) -> "BlendedSimilarities":
+        """The same for a range of objects."""
+        parts = tuple(part.between(rows) for part in self.parts)
+        return BlendedSimilarities(parts, self.shares)
+
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """A sum of blocks."""
+        block, total = np.empty_like(out), np.zeros_like(out)
+        for part, share in zip(self.parts, self.shares, strict=True):
+            part.fill(rows, columns, block)
+            block *= out.dtype.type(share)
+            total += block
+        out[...] = total
+
+    def pairs(
+        self, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """A sum of values."""
+        values = [part.pairs(rows, columns) for part in self.parts]
+        return self.shares @ np.array(values)
+
+
 # Of a `RoundedMatrix`, between 0 and 1.
 _STEPS = 65535
 

@@ -147,6 +147,21 @@ def _columns(
     return np.array(numbers, dtype=np.intp)
 
 
+# Objects of noise that views are compared with.
+MAX_NOISE = 500
+
+
+def uniform_noise(
+    lengths: NDArray[np.float64], n_objects: int, rng: np.random.RandomState
+) -> NDArray[np.float64]:
+    """Objects without clusters in a box with axes of these lengths.
+
+    Of all data with one hump, uniform ones look most as if they had clusters (as for
+    the gap statistic, Tibshirani, Walther and Hastie, 2001).
+    """
+    return rng.uniform(-1.0, 1.0, size=(n_objects, len(lengths))) * lengths
+
+
 def _distinct(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
         raise ValueError(f"views must have different names, got {names}")

@@ -24,12 +24,20 @@ from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import EARLIER_DEFAULTS
 from credalis.cluster._inputs._side_information import copied_information
+from credalis.cluster._inputs._views import Views, are_tables, joined, view_columns
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
 from credalis.cluster.nnevclus._network import FittedNetwork
-from credalis.cluster.nnevclus._schema import NETWORK, check_inputs, training_schema
+from credalis.cluster.nnevclus._rounds import solve_views
+from credalis.cluster.nnevclus._schema import (
+    NETWORK,
+    VIEWS,
+    check_inputs,
+    training_schema,
+)
 from credalis.cluster.nnevclus._settings import (
     ENGINES,
     Settings,
+    check_can_have_views,
     check_mode,
     check_parameters,
     is_of_rows,
@@ -42,6 +50,15 @@ from credalis.cluster.nnevclus._start import (
 )
 from credalis.cluster.nnevclus._stream import train_on_stream
 from credalis.cluster.nnevclus._training import TrainingState
+from credalis.cluster.nnevclus._views import (
+    among_used,
+    blending_shares,
+    column_parts,
+    column_weights,
+    mean_matrix,
+    rows_of_views,
+    used_columns,
+)
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import NoveltyScorer, Projection, Standardization, mean_stress
 from credalis.objectives import cross_stress
@@ -67,11 +84,30 @@ class NNEVCLUS(BaseCredalClusterer):
     Pl(same) + 1 - Pl(different) over cannot-links, and P_weights the sum over the
     layers of the mean squared weight. New objects are clustered by a forward pass.
 
+    With several views of the objects, groups of columns or dissimilarities of several
+    kinds, one network learns from all, and how much each counts is learned, too:
+
+        J = Σ_v r_v f_v L_v + λ Σ_v r_v ln(V r_v)
+
+    where L_v is L with the dissimilarities of view v, and f_v is in proportion to 1
+    divided by the stress that the network has for uniform noise with the axes of the
+    view, so that neither units nor the number of columns decide how much a view counts.
+    For given weights r_v the network is that of the blended targets Σ_v q_v δ*_v with
+    q_v ∝ r_v f_v, for a given network r_v ∝ exp(-f_v L_v / λ); both are found in turn.
+
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters c. With one cluster, which is warned about, objects are told
         from outliers and nothing else.
+    views : mapping from names to columns, list of lists of columns or None, \
+default=None
+        The columns of each view, by numbers or names. Columns that are in none are not
+        used. None: one view of all columns, or the tables that X holds. Distances in a
+        view are Euclidean; other dissimilarities of several views are given to `fit`.
+    view_entropy : float, default=0.3
+        λ: the larger it is, the more equal are the weights of the views. It is in units
+        of the mean of what the costs of views are divided by.
     focal_sets : {"auto", "singletons", "pairs", "full", "two-step"} or FocalSets, \
 default="auto"
         Which sets of clusters may carry mass. "auto" takes all pairs up to four
@@ -101,7 +137,8 @@ default="auto"
         than noise could, at least 10 and at most 50, or as many as there are clusters
         but no more than 100; they are found in at most 10 000 rows. None takes all
         columns. Of a precomputed matrix, so many components of its rows are the inputs;
-        see `DissimilarityPCA`.
+        see `DissimilarityPCA`. Of several matrices "auto" takes as many as each would
+        have alone, together.
     dissimilarity_quantile : float, "auto" or "paper", default="auto"
         δ0 as a quantile of the dissimilarities. "auto" takes the δ0 with which the mean
         of δ* over the pairs is the share of pairs in different ones of hard clusters,
@@ -226,21 +263,40 @@ default="auto"
     novelty_coefficients_ : array of shape (2,)
         β0 and β1, if there is a novelty detector.
     scale_ : float
-        δ0 that was used.
+        δ0 that was used; of several views, that of the one which counts most.
+    views_ : dict from str to array of int
+        With views: the columns of each; of given dissimilarities, all columns of X,
+        from which the network learns them.
+    view_weights_ : array of shape (n_views,)
+        Weights r_v, in the order of `views_`.
+    view_factors_, view_scales_ : array of shape (n_views,)
+        f_v and δ0 of each view.
+    view_units_ : array of shape (n_views,)
+        Of several precomputed matrices: their means, in units of which they are
+        averaged to make the inputs of the network.
     focal_sets_ : FocalSets
         Focal sets that were used.
     loss_ : float
-        L of the network that was kept.
+        L of the network that was kept; J with several views.
     stress_ : float
-        The stress alone, without penalties.
+        The stress alone, without penalties; of several views Σ_v q_v times that of
+        each.
     history_ : array of shape (n_iter_,)
-        L after each iteration or epoch; the last is that of the network kept.
+        L, or J, after each iteration or epoch; the last is that of the network kept.
     n_iter_ : int
         Number of iterations or epochs of the best start.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)
         Names of the features, if X had any.
+
+    Notes
+    -----
+    Each view should show all clusters: those that only several views together tell
+    apart are found in one table of all columns. Clusters that overlap so much that
+    their stress is no less than that of noise can lose against a view of noise. A fit
+    with several views takes three to five times as long: networks are also trained on
+    noise, and start from the hard clusters of each view and of all together.
 
     References
     ----------
@@ -259,7 +315,7 @@ default="auto"
 
     _schema = BaseCredalClusterer._schema.extended(
         NETWORK.required,
-        {**NETWORK.optional, "stress_": _archive.Number()},
+        {**NETWORK.optional, **VIEWS, "stress_": _archive.Number()},
         check_inputs,
     )
 
@@ -289,6 +345,11 @@ default="auto"
     novelty_link_: str | None
     novelty_coefficients_: NDArray[np.float64]
     output_order_: NDArray[np.intp]
+    views_: Views
+    view_weights_: NDArray[np.float64]
+    view_factors_: NDArray[np.float64]
+    view_scales_: NDArray[np.float64]
+    view_units_: NDArray[np.float64]
 
     # Where the training on a stream is, and what draws its blocks.
     _stream: tuple[TrainingState, np.random.RandomState] | None = None
@@ -297,6 +358,8 @@ default="auto"
         self,
         n_clusters: int = 2,
         *,
+        views: Any = None,
+        view_entropy: float = 0.3,
         focal_sets: str | FocalSets = "auto",
         hidden_layer_sizes: str | int | Sequence[int] = "auto",
         metric: Any = "euclidean",
@@ -331,6 +394,8 @@ default="auto"
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.views = views
+        self.view_entropy = view_entropy
         self.focal_sets = focal_sets
         self.hidden_layer_sizes = hidden_layer_sizes
         self.metric = metric
@@ -369,7 +434,7 @@ default="auto"
         X: Any,
         y: Any = None,
         *,
-        dissimilarities: ArrayLike | None = None,
+        dissimilarities: Any = None,
         partial_labels: ArrayLike | Mapping[int, int] | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
@@ -382,12 +447,15 @@ default="auto"
         ----------
         X : array-like of shape (n_samples, n_features), source or Dask collection
             Data, or with ``metric="precomputed"`` a square matrix of dissimilarities.
-            With a module objects may have any shape.
+            With a module objects may have any shape. A mapping or list of tables, or of
+            such matrices, with the same objects in their rows, holds several views;
+            `predict` and the like then take them in the same form.
         y : ignored
             Present for compatibility with pipelines and searches.
         dissimilarities : array-like, default=None
             Dissimilarities of the same objects, as a square matrix or as a condensed
-            vector; they take the place of those from ``metric``.
+            vector; they take the place of those from ``metric``. A mapping or list of
+            matrices holds several views.
         partial_labels : array-like of int, shape (n_samples,), or mapping, default=None
             Known clusters, -1 for unknown, or a mapping from row numbers to clusters.
             They fix the numbers of the clusters.
@@ -412,6 +480,7 @@ default="auto"
         self
         """
         self._stream = None
+        X, dissimilarities, about_views = self._viewed(X, dissimilarities)
         fit(
             self,
             X,
@@ -422,8 +491,31 @@ default="auto"
             partial_labels=partial_labels,
             must_link=must_link,
             cannot_link=cannot_link,
+            **about_views,
         )
         return self
+
+    def _viewed(self, X: Any, dissimilarities: Any) -> tuple[Any, Any, dict[str, Any]]:
+        """X as one table, dissimilarities, and what is known about views."""
+        is_collection = isinstance(X, (Mapping, list, tuple))
+        if not is_collection or not are_tables(X):
+            if self.views is not None and dissimilarities is not None:
+                raise ValueError(
+                    "views must be None where dissimilarities are given; several "
+                    "matrices of them are the views"
+                )
+            return X, dissimilarities, {}
+        if dissimilarities is not None:
+            raise ValueError(
+                "dissimilarities must be None where X is several tables, which are "
+                "the views"
+            )
+        table, columns = joined(X, self.views)
+        if not self._is_precomputed:
+            check_can_have_views(self)
+            return table, None, {"view_columns": columns}
+        matrix, units = mean_matrix(X)
+        return matrix, X, {"view_units": units}
 
     def partial_fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Train on a batch of a stream: one pass, one update for each block.
@@ -475,12 +567,30 @@ default="auto"
         rows = self._validate(X, reset=False)
         network = FittedNetwork.of(self)
         masses = network.masses(rows).T
+        if hasattr(self, "views_"):
+            return -self._stress_in_views(masses, rows)
         if self.embedding_ is not None:
             known = getattr(self, "training_masses_", self.partition_.masses).T
             return -cross_stress(masses, known, rows, self.focal_sets_, self.scale_)
         similarities = network.space.geometry(rows).similarities(self.scale_, float)
         with one_thread():
             return -mean_stress(masses, similarities, self.focal_sets_)
+
+    def _stress_in_views(
+        self, masses: NDArray[np.float64], rows: NDArray[np.float64]
+    ) -> float:
+        """Σ_v q_v times the stress in each view."""
+        parts = column_parts(rows, among_used(self.views_))
+        with one_thread():
+            stresses = [
+                mean_stress(masses, part.similarities(scale, float), self.focal_sets_)
+                for part, scale in zip(parts, self.view_scales_, strict=True)
+            ]
+        return float(self._view_shares @ stresses)
+
+    @property
+    def _view_shares(self) -> NDArray[np.float64]:
+        return blending_shares(self.view_weights_, self.view_factors_)
 
     def to_onnx(self, path: str | PathLike[str], *, dtype: str = "float32") -> None:
         """Write network and novelty model as ONNX, for runtimes without Python.
@@ -517,6 +627,13 @@ default="auto"
         its distances to them: give many rows in batches.
         """
         check_is_fitted(self)
+        if hasattr(self, "views_") and not self.has_given_dissimilarities_:
+            is_near = isinstance(getattr(self, "reference_", None), NeighborNovelty)
+            if is_near or len(used_columns(self.views_)) < self.n_features_in_:
+                raise ValueError(
+                    "views must use all columns of X to be written as ONNX, and ∅ must "
+                    "not be novelty by distances in views: fit with empty_set='stress'"
+                )
         FittedNetwork.of(self).to_onnx(
             path,
             n_features=self.n_features_in_,
@@ -575,6 +692,9 @@ default="auto"
             # New objects come without dissimilarities: their inputs are compared.
             space = FittedNetwork.of(self).space
             return space.standardize(space.attributes(X)), "euclidean"
+        if hasattr(self, "views_"):
+            weights = column_weights(self.views_, self._view_shares, self.view_scales_)
+            return X * np.sqrt(weights), "euclidean"
         points, metric = super()._points(X)
         if isinstance(self.transformer_, Projection):
             # Squares of distances are in the same order, and others can compute these.
@@ -592,7 +712,13 @@ default="auto"
     def _validate(
         self, X: Any, *, reset: bool = True, ensure_min_samples: int = 2
     ) -> NDArray[np.float64]:
-        """Data as rows; with a module each object may be an array of any shape."""
+        """Data as rows; with a module each object may be an array of any shape.
+
+        Of a table with views, the columns that are in some view.
+        """
+        if not reset and hasattr(self, "views_"):
+            units = getattr(self, "view_units_", None)
+            X = rows_of_views(X, self.views_, units)
         options = {"dtype": np.float64, "ensure_min_samples": ensure_min_samples}
         shape = self._object_shape(X)
         fitted_shape = None if reset else getattr(self, "input_shape_", None)
@@ -609,7 +735,19 @@ default="auto"
                 f"X must hold objects of shape {expected} as in fit, got objects of "
                 f"shape {got}"
             )
-        return super()._validate(X, reset=reset, ensure_min_samples=ensure_min_samples)
+        rows = super()._validate(X, reset=reset, ensure_min_samples=ensure_min_samples)
+        if reset:
+            columns = None if self.views is None else self._view_columns()
+        else:
+            columns = getattr(self, "views_", None)
+        if columns is None:
+            return rows
+        used = used_columns(columns)
+        return rows if len(used) == rows.shape[1] else rows[:, used]
+
+    def _view_columns(self) -> Views:
+        names = getattr(self, "feature_names_in_", None)
+        return view_columns(self.views, self.n_features_in_, names)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -631,6 +769,9 @@ default="auto"
         sample_weight: NDArray[np.float64] | None = None,
         **given: Any,
     ) -> NetworkProblem:
+        if self.views is not None:
+            given["view_columns"] = self._view_columns()
+        given["focal_sets"] = self._first_focal_sets()
         if sample_weight is not None:
             self._check_weighted(given)
         if sample_weight is not None and self._weighs_terms(sample_weight):
@@ -693,7 +834,10 @@ default="auto"
         happen to be in it, have not.
         """
         if weights is None:
-            is_told = any(value is not None for value in given.values())
+            is_told = any(
+                value is not None and name not in ("view_columns", "focal_sets")
+                for name, value in given.items()
+            )
             is_fixed = not isinstance(self.init, str) or self.warm_start
             if is_told or is_fixed or self._is_precomputed:
                 return None
@@ -719,7 +863,8 @@ default="auto"
         previous: NetworkSolution | None,
         report: Callable[[int, float], None],
     ) -> NetworkSolution:
-        return solve(problem, focal_sets, [rng], previous=previous, report=report)
+        train = solve if problem.views is None else solve_views
+        return train(problem, focal_sets, [rng], previous=previous, report=report)
 
     def _solves_together(self, problem: NetworkProblem) -> bool:
         return problem.settings.runs_together
@@ -737,7 +882,8 @@ default="auto"
             for each in reports:
                 each(iteration, loss)
 
-        return [solve(problem, focal_sets, rngs, previous=previous, report=report)]
+        train = solve if problem.views is None else solve_views
+        return [train(problem, focal_sets, rngs, previous=previous, report=report)]
 
     def _fitted_masses(
         self, X: NDArray[np.float64], solution: NetworkSolution

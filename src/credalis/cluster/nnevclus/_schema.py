@@ -18,6 +18,7 @@ from credalis._archive import (
     Nothing,
     Number,
     OneOf,
+    Rule,
 )
 from credalis._novelty import METRIC
 from credalis.cluster._framework._schema import (
@@ -29,6 +30,8 @@ from credalis.cluster._framework._schema import (
     check_training,
     n_seen,
 )
+from credalis.cluster._inputs._views import ViewsRule
+from credalis.cluster.nnevclus._views import used_columns
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import NoveltyScorer, Projection
 
@@ -79,11 +82,31 @@ def check_inputs(owner: str, parameters: Entries, fitted: Entries) -> None:
     expected = n_inputs if embedding is None else embedding.n_features_in_
     if isinstance(transformer, Projection):
         expected = transformer.n_features_in_
+    if "views_" in fitted:
+        _check_views(owner, parameters, fitted, expected)
+        return
     if n_features != expected:
         raise ValueError(
             f"{owner}.n_features_in_ must be {expected}, the number of features of its "
             f"standardization_ or embedding_, got {n_features}"
         )
+
+
+def _check_views(
+    owner: str, parameters: Entries, fitted: Entries, n_columns: int
+) -> None:
+    """Refuse views whose columns are not what the network reads."""
+    n_used = len(used_columns(fitted["views_"]))
+    if n_used != n_columns:
+        raise ValueError(
+            f"{owner}.views_ must use {n_columns} columns, as many as the network "
+            f"reads, got {n_used}"
+        )
+    if parameters.get("views") is None and n_used != n_seen(fitted):
+        raise ValueError(f"{owner}.views_ must hold each column of X")
+    missing = {"view_weights_", "view_factors_", "view_scales_"} - fitted.keys()
+    if missing:
+        raise ValueError(f"{owner}.{min(missing)} is missing, views_ is there")
 
 
 NETWORK = Fields(
@@ -106,6 +129,15 @@ NETWORK = Fields(
         "input_shape_": Each(Integer(at_least=1), at_least=1),
     },
 )
+
+# What only a fit in memory has.
+VIEWS: dict[str, Rule] = {
+    "views_": ViewsRule(),
+    "view_weights_": Array("f", ("n_views",), at_least=0, at_most=1 + 1e-6),
+    "view_factors_": Array("f", ("n_views",), above=0),
+    "view_scales_": Array("f", ("n_views",), above=0),
+    "view_units_": Array("f", ("n_views",), above=0),
+}
 
 FITTED_NETWORK = Fields(
     {

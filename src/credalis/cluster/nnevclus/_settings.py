@@ -37,6 +37,8 @@ MODES = ("memory", "blocks", "stream", "partitions")
 # or "meaningless". `n_jobs` and `verbose` change no result anywhere.
 PARAMETER_USE: dict[str, tuple[str, str, str, str]] = {
     "n_clusters": ("used", "used", "used", "used"),
+    "views": ("used", "refused", "refused", "refused"),
+    "view_entropy": ("used", "refused", "refused", "refused"),
     "focal_sets": ("used", "used", "used", "used"),
     "hidden_layer_sizes": ("used", "used", "used", "used"),
     "metric": ("used", "used", "used", "used"),
@@ -165,6 +167,7 @@ class Settings:
     """
 
     n_clusters: int
+    view_entropy: float
     hidden_layer_sizes: Any
     metric: Any
     symmetrize: bool
@@ -315,6 +318,25 @@ class Settings:
             n_tries=1,
         )
 
+    def plain(self) -> Settings:
+        """The same for few rows of noise, about which nothing is known."""
+        return replace(
+            self.sampled(),
+            metric="euclidean",
+            n_components=None,
+            dissimilarity_scale=None,
+            novelty_detector=None,
+            novelty_link=None,
+            init="auto",
+            previous=None,
+            pairs_per_sample=None,
+            early_stopping=False,
+            engine="numpy",
+            device="cpu",
+            module=None,
+            may_sample=False,
+        )
+
     def n_trained(self, n_samples: int) -> int:
         """How many of the objects stand for all in the training."""
         enough = max(_MAX_TRAINED, _TRAINED_PER_CLUSTER * self.n_clusters)
@@ -393,6 +415,7 @@ def check_parameters(estimator: NNEVCLUS) -> None:
         for size in np.atleast_1d(np.asarray(sizes, dtype=object)):
             check_integer("hidden_layer_sizes", size, at_least=1)
     _check_components(estimator)
+    _check_views(estimator)
     check_scale_parameters(estimator)
     if isinstance(estimator.learning_rate_init, str):
         check_choice("learning_rate_init", estimator.learning_rate_init, ("auto",))
@@ -468,6 +491,28 @@ def _check_components(estimator: NNEVCLUS) -> None:
             "n_components must be 'auto' or None with a module, and with metrics other "
             "than 'euclidean', 'cosine' and 'precomputed', got "
             f"{n_components} with metric={shown(estimator.metric)}"
+        )
+
+
+def _check_views(estimator: NNEVCLUS) -> None:
+    """Check view_entropy, and that views have distances that can be added."""
+    check_factor("view_entropy", estimator.view_entropy, above=0)
+    if estimator.views is not None:
+        check_can_have_views(estimator)
+
+
+def check_can_have_views(estimator: NNEVCLUS) -> None:
+    """Refuse views of columns whose distances cannot be added."""
+    metric = estimator.metric
+    if not (isinstance(metric, str) and metric == "euclidean"):
+        raise ValueError(
+            f"metric must be 'euclidean' with views, got {shown(metric)}: give fit "
+            "other dissimilarities of each view as a mapping of matrices"
+        )
+    if estimator.module is not None:
+        raise ValueError(
+            "module must be None with views, got one: give fit the dissimilarities of "
+            "each view as a mapping of matrices"
         )
 
 

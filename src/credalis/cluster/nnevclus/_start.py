@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -23,6 +23,7 @@ from credalis.cluster._inputs._geometry import (
     takes_contrast,
 )
 from credalis.cluster._inputs._side_information import side_information
+from credalis.cluster._inputs._views import Views, are_tables
 from credalis.cluster.nnevclus._linear import can_be_linear, linear_start
 from credalis.cluster.nnevclus._network import (
     OTHER_SHAPE,
@@ -38,6 +39,14 @@ from credalis.cluster.nnevclus._training import (
     engine_context,
     train_in_memory,
     train_together,
+)
+from credalis.cluster.nnevclus._views import (
+    NetworkViews,
+    among_used,
+    check_varying,
+    column_parts,
+    matrix_parts,
+    start_of_views,
 )
 from credalis.dissimilarity import (
     MAX_STORED,
@@ -106,6 +115,9 @@ class NetworkProblem:
         Whether the objects are the rows of X in their order, none of them copied.
     weights : array of shape (n_samples,) or None
         Weights of the objects; None: all are 1.
+    views : NetworkViews or None
+        Several views of the objects, whose dissimilarities count; ``geometry`` is then
+        that of all together, for seeds.
     """
 
     settings: Settings
@@ -122,6 +134,7 @@ class NetworkProblem:
     trained: NDArray[np.intp] | None = None
     is_in_order: bool = True
     weights: NDArray[np.float64] | None = None
+    views: NetworkViews | None = None
 
     @property
     def n_samples(self) -> int:
@@ -153,6 +166,8 @@ class NetworkProblem:
 
     def similarities(self, dtype: type = np.float64) -> Similarities:
         """Similarities of all objects."""
+        if self.views is not None:
+            return self.views.similarities(dtype)
         return self.geometry.similarities(self.space.scale, dtype)
 
     def training_data(
@@ -208,6 +223,9 @@ def prepare(
     must_link: Any = None,
     cannot_link: Any = None,
     weights: NDArray[np.float64] | None = None,
+    view_columns: Views | None = None,
+    view_units: NDArray[np.float64] | None = None,
+    focal_sets: FocalSets | None = None,
 ) -> NetworkProblem:
     """Check side information, find scales, fit transformer and novelty detector.
 
@@ -241,6 +259,14 @@ def prepare(
     if weights is not None:
         standardize = Standardization.weighted(attributes, weights)
         drawn = copies(X, weights, settings.n_clusters)
+    views, clusters = None, None
+    is_given = dissimilarities is not None
+    if view_columns is not None or (is_given and are_tables(dissimilarities)):
+        views = _views(
+            settings, X, view_columns, dissimilarities, drawn, focal_sets, rng
+        )
+        views = replace(views, matrix_units=view_units)
+        geometry, clusters = views.together, views.starts[0][1]
     counted = geometry.some(drawn)
     novelty, scores = None, None
     if settings.novelty_detector is not None:
@@ -253,8 +279,7 @@ def prepare(
     starts_from_clusters = is_auto and not is_informed and is_new
     if starts_from_clusters and settings.begins_with_clusters:
         settings = settings.beginning_with_clusters()
-    clusters = None
-    if starts_from_clusters or takes_contrast(settings):
+    if clusters is None and (starts_from_clusters or takes_contrast(settings)):
         clusters = hard_clusters(counted, settings.n_clusters, rng)
         clusters = replace(clusters, objects=drawn[clusters.objects])
     share = 0.0 if clusters is None else clusters.share_apart
@@ -269,7 +294,7 @@ def prepare(
         transformer,
         geometry.metric,
         dissimilarities is not None,
-        scale_of(settings, counted, share, rng),
+        scale_of(settings, counted, share, rng) if views is None else views.scale,
         novelty,
         object_shape,
     )
@@ -306,7 +331,42 @@ def prepare(
         clusters if starts_from_clusters else None,
         trained,
         weights=weights,
+        views=views,
     )
+
+
+def _views(
+    settings: Settings,
+    X: NDArray[np.float64],
+    columns: Views | None,
+    dissimilarities: Any,
+    drawn: NDArray[np.intp],
+    focal_sets: FocalSets | None,
+    rng: np.random.RandomState,
+) -> NetworkViews:
+    """Views of all objects, and hard clusters of those that are drawn."""
+    assert focal_sets is not None, "the stress of noise depends on them"
+    if columns is None:
+        named = matrix_parts(dissimilarities, len(X), symmetrize=settings.symmetrize)
+        parts = tuple(named.values())
+        columns = dict.fromkeys(named, np.arange(X.shape[1]))
+    else:
+        parts = column_parts(X, among_used(columns))
+    check_varying(columns, parts)
+
+    def noise_stress(noise: NDArray[np.float64]) -> float:
+        problem = prepare(settings.plain(), noise, rng)
+        rngs = [np.random.RandomState(rng.randint(2**31))]
+        solution = solve(problem, focal_sets, rngs, previous=None, report=say_nothing)
+        return float(solution.other["stress_"])
+
+    some = tuple(part.some(drawn) for part in parts)
+    views = start_of_views(settings, columns, some, noise_stress, rng)
+    starts = tuple(
+        (weights, replace(clusters, objects=drawn[clusters.objects]))
+        for weights, clusters in views.starts
+    )
+    return replace(views, parts=parts, starts=starts)
 
 
 def _some_for_all(
@@ -348,18 +408,31 @@ def _attributes_and_geometry(
         geometry = Geometry(places, metric)
     elif isinstance(settings.metric, str) and settings.metric == "precomputed":
         matrix = check_dissimilarities(X, symmetrize=settings.symmetrize)
-        embedding = DissimilarityPCA(settings.n_components).fit(matrix)
+        n_components = settings.n_components
+        if isinstance(n_components, str) and are_tables(dissimilarities):
+            # The mean of the matrices of views varies as all of them do.
+            n_components = _components_of_each(dissimilarities, settings.symmetrize)
+        embedding = DissimilarityPCA(n_components).fit(matrix)
         # Rows as they are given, since prediction has no columns to average with.
         attributes, geometry = embedding.transform(X), Geometry(matrix, "precomputed")
     else:
         geometry, transformer = attribute_geometry(
             X, settings.metric, rng, information, weights
         )
-    if dissimilarities is not None:
+    if dissimilarities is not None and not are_tables(dissimilarities):
         geometry = given_geometry(
             dissimilarities, len(X), symmetrize=settings.symmetrize
         )
     return attributes, geometry, embedding, transformer
+
+
+def _components_of_each(matrices: Any, symmetrize: bool) -> int:
+    """Number of components that the matrices of views have, each alone."""
+    values = matrices.values() if isinstance(matrices, Mapping) else matrices
+    found = [
+        DissimilarityPCA(symmetrize=symmetrize).fit(each).components_ for each in values
+    ]
+    return min(sum(len(each) for each in found), len(found[0][0]))
 
 
 def _projection(
@@ -728,12 +801,7 @@ def _solution(
     masses = masses_in_blocks(
         network, trace.state, problem.attributes, space.standardize, problem.scores
     )
-    similarities = problem.similarities()
-    if problem.weights is None:
-        stress = mean_stress(masses.T, similarities, focal_sets, problem.pairs)
-    else:
-        matrix = similarities.matrix()
-        stress = WeightedStress(matrix, focal_sets, problem.weights).value(masses.T)
+    stress = stress_of(problem, masses, problem.similarities(), focal_sets)
     return NetworkSolution(
         masses,
         trace,
@@ -743,3 +811,16 @@ def _solution(
         focal_sets=focal_sets,
         network=FittedNetwork(network, trace.state, focal_sets, space),
     )
+
+
+def stress_of(
+    problem: NetworkProblem,
+    masses: NDArray[np.float64],
+    similarities: Similarities,
+    focal_sets: FocalSets,
+) -> float:
+    """Stress of the masses of all objects, (n_samples, n_focal_sets), as they count."""
+    if problem.weights is None:
+        return mean_stress(masses.T, similarities, focal_sets, problem.pairs)
+    stress = WeightedStress(similarities.matrix(), focal_sets, problem.weights)
+    return stress.value(masses.T)

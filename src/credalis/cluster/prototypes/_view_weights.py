@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax, xlogy
-from sklearn.cluster import KMeans
 
+from credalis.cluster._inputs._views import uniform_noise
 from credalis.objectives import (
     PrototypeModel,
     mass_weights,
@@ -24,12 +24,6 @@ from credalis.objectives import (
 )
 
 Array = NDArray[np.float64]
-
-# Rows of noise whose clusters are found, and runs that find them; of as few rows as
-# clusters nothing would be left.
-_MAX_NOISE = 500
-_N_KMEANS = 3
-_LEAST_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,18 +219,13 @@ def column_moments(
     return ColumnMoments(loss, weight_sums, deviations, squares)
 
 
-def noise_share(X: Array, n_clusters: int, rng: np.random.RandomState) -> float:
-    """Share of the variance that k-means leaves in normal noise with the same axes."""
-    if n_clusters == 1:
-        return 1.0
+def noise_like(X: Array, n_objects: int, rng: np.random.RandomState) -> Array:
+    """Objects without clusters and with the principal axes of X, the longest 2."""
+    deviations = X - X.mean(axis=0)
     # In a unit whose square is a number.
-    deviations = (X - X.mean(axis=0)) / np.abs(X - X.mean(axis=0)).max()
+    deviations /= np.abs(deviations).max()
     lengths = np.linalg.svd(deviations, compute_uv=False)
-    n_points = min(_MAX_NOISE, max(len(X), 2 * n_clusters))
-    noise = rng.standard_normal((n_points, len(lengths))) * (lengths / lengths.max())
-    kmeans = KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng).fit(noise)
-    share = kmeans.inertia_ / np.square(noise - noise.mean(axis=0)).sum()
-    return max(float(share), _LEAST_SHARE)
+    return uniform_noise(lengths / lengths.max(), n_objects, rng)
 
 
 def _means(centers: Array, model: PrototypeModel) -> Array:

@@ -18,7 +18,6 @@ from credalis._checks import (
     check_spread,
 )
 from credalis._progress import Report
-from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import fit
@@ -32,6 +31,7 @@ from credalis.cluster._inputs._clusters import (
 from credalis.cluster._inputs._geometry import FARTHEST, within_reach
 from credalis.cluster._inputs._medoids import MAX_SAMPLE, belief_peaks
 from credalis.cluster._inputs._views import (
+    MAX_NOISE,
     Views,
     ViewsRule,
     check_view_columns,
@@ -45,7 +45,7 @@ from credalis.cluster.prototypes._view_weights import (
     ViewWeights,
     column_moments,
     fitted_weights,
-    noise_share,
+    noise_like,
 )
 from credalis.objectives import (
     PrototypeModel,
@@ -63,6 +63,12 @@ INITS = ("k-means", "k-means++", "peaks")
 SCALES = ("noise", "variance", "none")
 
 _LARGEST = 1e300
+
+# What the clusters of noise leave of its variance; of as few objects as clusters
+# nothing would be left.
+_LEAST_SHARE = 1e-3
+# As many objects of noise as are enough, but no more draws than this.
+_MAX_DRAWS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +128,22 @@ def _check_columns(
         raise ValueError(f"{owner}.feature_weights_ must be about the columns of views")
 
 
+def _comparable(units: Array) -> Array:
+    """Factors that make views of these units alike."""
+    with np.errstate(over="ignore"):
+        scales: Array = units.mean() / units
+    if not np.isfinite(scales).all():
+        raise ValueError(
+            "views must have variances of comparable size, got "
+            f"{units.min():.3g} and {units.max():.3g}"
+        )
+    return scales
+
+
+def _say_nothing(iteration: int, loss: float) -> None:
+    """Report nothing."""
+
+
 class WMVEC(BaseCredalClusterer):
     """Weighted multi-view evidential clustering: ECM that finds out which views count.
 
@@ -156,13 +178,13 @@ default="auto"
     scale_views : {"noise", "variance", "none"}, default="noise"
         What squared distances in a view are divided by, and multiplied by the mean of
         it over all views. "variance": its variance, summed over its columns, so that
-        units do not count. "noise": the variance within the clusters of k-means if the
-        view were normal noise with the same covariance, so that the number of its
-        columns does not count, either: any c clusters divide few columns more easily
-        than many. "none": 1, as published.
+        units do not count. "noise": the F_v that ECM reaches if the view is uniform
+        noise with the same principal axes, so that the number of its columns does not
+        count, either: any c clusters, and the sets of them, divide few columns more
+        easily than many. "none": 1, as published.
     view_entropy : float, default=0.3
-        λ, as a share of n times the mean of what `scale_views` divides by, or of the
-        variances of the views. The larger it is, the more equal are the weights.
+        λ: the larger it is, the more equal are the weights of the views. It is in units
+        of the mean of what the costs of views are divided by.
     feature_entropy : float or None, default=None
         If given, the columns p of a view have weights u_vp as well, with mean 1 in each
         view, and γ Σ_v Σ_p (u_vp / d_v) ln u_vp is added to J: u_vp decreases with the
@@ -252,13 +274,14 @@ default="auto"
     Notes
     -----
     In each view the prototypes solve the system of ECM, with weights |A_j|^(α-2) m_ij^β
-    and |A_j|^(α-1) m_ij^β x_iv; r_v occurs on both sides. The weights of columns are
-    called feature preference in the article. Whether it has one for each cluster could
-    not be confirmed, so that a fit with `feature_entropy` gives an
-    `ExperimentalWarning`, once in a process.
+    and |A_j|^(α-1) m_ij^β x_iv; r_v occurs on both sides. With `feature_entropy` this
+    is WMVEC-FP, the form with feature preference: as in the authors' program, a column
+    has one weight for all clusters. There the weights of the columns of a view sum to
+    1; here they have mean 1, so that equal ones change nothing, which is the same for
+    views whose squared distances are divided by their number of columns.
 
     A single column can be divided into c parts so well that noise there may get all the
-    weight if the clusters of the other views overlap much.
+    weight if the clusters of the other views overlap so much that they look like noise.
 
     References
     ----------
@@ -440,26 +463,57 @@ default="auto"
                     "each of the views must have a column that varies, view "
                     f"{name!r} has none"
                 )
-        if self.scale_views == "noise" and len(views) > 1:
-            units *= [
-                noise_share(X[:, columns], self.n_clusters, rng)
-                for columns in views.values()
-            ]
         scales = np.ones(len(views))
         if self.scale_views != "none" and len(views) > 1:
-            with np.errstate(over="ignore"):
-                scales = units.mean() / units
-            if not np.isfinite(scales).all():
-                raise ValueError(
-                    "views must have variances of comparable size, got "
-                    f"{units.min():.3g} and {units.max():.3g}"
-                )
+            if self.scale_views == "noise":
+                units *= self._noise_shares(X, views, _comparable(units), rng)
+            scales = _comparable(units)
         total, least = len(X) * float(units.mean()), np.finfo(np.float64).tiny
         of_features = None
         if self.feature_entropy is not None:
             of_features = max(self.feature_entropy * total, least)
         of_views = max(self.view_entropy * total, least)
         return ViewCosts(views, scales, variances > 0, of_views, of_features)
+
+    def _noise_shares(
+        self, X: Array, views: Views, scales: Array, rng: np.random.RandomState
+    ) -> Array:
+        """F_v, as a share of the variance, if the views were noise."""
+        if self.n_clusters == 1:
+            return np.ones(len(views))
+        beta = self.beta
+        if isinstance(beta, str):
+            equal = ViewCosts(views, scales, np.ones(X.shape[1], dtype=bool), 1.0, None)
+            Z = X * np.sqrt(equal.equal_weights().columns)
+            beta = exponent(Z, robust_scale(Z, self.n_clusters, rng), None)
+        n_draws = -(-MAX_NOISE // len(X))
+        shares = [
+            [
+                self._noise_share(X[:, columns], float(beta), rng)
+                for _ in range(min(n_draws, _MAX_DRAWS))
+            ]
+            for columns in views.values()
+        ]
+        return np.maximum(np.mean(shares, axis=1), _LEAST_SHARE)
+
+    def _noise_share(self, X: Array, beta: float, rng: np.random.RandomState) -> float:
+        """The same of one view: that of ECM for noise with the same axes."""
+        n_objects = min(MAX_NOISE, max(len(X), 2 * self.n_clusters))
+        noise = noise_like(X, n_objects, rng)
+        columns = {"noise": np.arange(noise.shape[1])}
+        varies = np.ones(noise.shape[1], dtype=bool)
+        costs = ViewCosts(columns, np.ones(1), varies, 1.0, None)
+        scale = robust_scale(noise, self.n_clusters, rng)
+        factor = noise_factor(is_about_novelty=self._is_about_novelty)
+        problem = ViewProblem(noise, costs, beta, factor * scale.distance, [], varies)
+        focal_sets = self._focal_sets_of(self.n_clusters)
+        model = ecm_model(focal_sets, self.alpha, beta, problem.delta)
+        equal = costs.equal_weights()
+        trace = self._descent(problem, model, scale.centers, equal, _say_nothing)
+        centers = trace.state.centers
+        sums = column_moments(noise, centers, equal, model)
+        cost = equal.view_costs(sums.scatters(model, centers, centers))[0]
+        return float(cost / (len(noise) * noise.var(axis=0).sum()))
 
     @property
     def _is_by_k_means(self) -> bool:
@@ -594,12 +648,6 @@ default="auto"
         )
 
     def _check_solution(self, problem: ViewProblem, solution: Solution) -> bool:
-        if self.feature_entropy is not None:
-            warn_experimental(
-                "WMVEC(feature_entropy=...)",
-                "whether weights of columns are those of clusters could not be "
-                "confirmed from the literature",
-            )
         roots = np.sqrt(self.column_weights_)
         separation = pdist(self.centers_ * roots).max(initial=0.0)
         spread = np.sqrt((problem.X * roots).var(axis=0).sum())
