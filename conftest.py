@@ -1,5 +1,7 @@
-"""Which modules have no doctests to collect where an optional package is missing."""
+"""Which doctests are collected: not those of modules that miss an optional package."""
 
+import doctest
+import inspect
 from importlib.util import find_spec
 
 _NEEDS = {
@@ -17,3 +19,13 @@ def _is_missing(package):
 
 
 collect_ignore_glob = [path for package, path in _NEEDS.items() if _is_missing(package)]
+
+_is_from_module = doctest.DocTestFinder._from_module
+
+
+def _unwrapped_is_from_module(finder, module, found):
+    """Of a decorated function, too, whose globals are those of the decorator."""
+    return _is_from_module(finder, module, inspect.unwrap(found))
+
+
+doctest.DocTestFinder._from_module = _unwrapped_is_from_module

@@ -18,7 +18,6 @@ from credalis._checks import (
     check_seed,
     check_spread,
     check_squarable,
-    real_numbers,
 )
 
 
@@ -231,11 +230,3 @@ def test_a_text_is_no_flag():
 def test_an_integer_too_large_for_a_float_is_no_array_of_numbers():
     with pytest.raises(ValueError, match=r"^init must be an array of numbers, got int"):
         check_numbers("init", 10**400)
-
-
-@pytest.mark.parametrize(
-    "fails", [lambda: np.float64(1e308) * 10, lambda: np.linalg.cholesky(-np.eye(2))]
-)
-def test_what_is_no_number_ends_with_a_name(fails):
-    with pytest.raises(ValueError, match="X and the parameters must"), real_numbers():
-        fails()

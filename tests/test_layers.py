@@ -23,7 +23,7 @@ LAYERS = [
         "_threads",
         "_wire",
     },
-    {"_archive", "_control", "_warnings"},
+    {"_archive", "_control", "_refusals", "_warnings"},
     {"_progress"},
     {"_parallel"},
     {

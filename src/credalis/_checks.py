@@ -151,23 +151,6 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 @contextmanager
-def real_numbers() -> Iterator[None]:
-    """Refuse data and parameters by which a result on the way would be no number.
-
-    NumPy would warn of it, name nothing, and go on with infinity or NaN; where it finds
-    no factors or eigenvalues of a matrix, it names nothing either.
-    """
-    try:
-        with np.errstate(over="raise", divide="raise", invalid="raise"):
-            yield
-    except (FloatingPointError, np.linalg.LinAlgError) as error:
-        raise ValueError(
-            "X and the parameters must be such that all numbers on the way fit into "
-            f"float64, got {error}: scale X, or choose less extreme parameters"
-        ) from error
-
-
-@contextmanager
 def naming(name: str) -> Iterator[None]:
     """Let the messages of another library's checks name the argument.
 

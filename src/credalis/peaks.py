@@ -30,6 +30,7 @@ from credalis._neighbors import (
     check_metric,
     nearest_neighbors,
 )
+from credalis._refusals import refuses_by_name
 from credalis.dissimilarity import Gower, check_dissimilarities, dissimilarities_between
 
 __all__ = ["DeltaBel", "delta_bel"]
@@ -118,6 +119,7 @@ class DeltaBel:
         values.setflags(write=False)
         return values
 
+    @refuses_by_name
     def suggest(self, n_clusters: int | None = None) -> Indices:
         """Row numbers of likely centres, the most important one first.
 
@@ -146,6 +148,7 @@ class DeltaBel:
             )
         return candidates[:n_clusters]
 
+    @refuses_by_name
     def threshold(self, min_delta: float, min_belief: float) -> Indices:
         """Row numbers of the objects with δ > min_delta and Bel > min_belief.
 
@@ -169,6 +172,7 @@ class DeltaBel:
         return rows[np.argsort(-self.importance[rows], kind="stable")]
 
 
+@refuses_by_name
 def delta_bel(
     X: ArrayLike,
     *,

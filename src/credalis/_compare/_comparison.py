@@ -31,6 +31,7 @@ from credalis._compare._recommendation import (
 from credalis._control import fitting, poll
 from credalis._parallel import in_parallel
 from credalis._progress import Progress
+from credalis._refusals import refuses_by_name
 from credalis._warnings import warn_user
 from credalis._weights import check_sample_weight
 from credalis.cluster import BaseCredalClusterer, named_estimators
@@ -283,6 +284,7 @@ class Comparison:
         return lines
 
 
+@refuses_by_name
 @fitting("compare")
 def compare(
     X: ArrayLike,

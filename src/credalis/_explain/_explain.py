@@ -26,6 +26,7 @@ from credalis._explain._reasons import (
 )
 from credalis._explain._tree import grow_tree
 from credalis._explain._typical import TypicalCells, typical_cells
+from credalis._refusals import refuses_by_name
 from credalis.partition import CLEAR_LEVEL, CredalPartition, Verdicts
 
 # Rows that typical cells are found in and the tree is grown from; of more, a sample.
@@ -37,6 +38,7 @@ _N_DOUBTFUL = 10
 _LEAST_WEIGHT, _LEAST_SHARE = 0.01, 0.1
 
 
+@refuses_by_name
 def explain(
     model: Any,
     X: Any,

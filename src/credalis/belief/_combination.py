@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import FocalSets, check_focal_sets
 from credalis.belief._mobius import (
     commonality_to_masses,
@@ -28,6 +29,7 @@ from credalis.belief._transforms import (
 _MIN_FAST = 64
 
 
+@refuses_by_name
 def mass_apart(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """Σ m(B) over B that do not meet A, for every focal set A: ``masses @ C``.
 
@@ -58,6 +60,7 @@ def mass_apart(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     return np.ascontiguousarray(masses_to_implicability(masses)[..., ::-1])
 
 
+@refuses_by_name
 def conflict(first: ArrayLike, second: ArrayLike, focal_sets: FocalSets) -> Masses:
     """Degree of conflict κ = m₁ᵀ C m₂ of two mass functions, row by row.
 
@@ -84,6 +87,7 @@ def conflict(first: ArrayLike, second: ArrayLike, focal_sets: FocalSets) -> Mass
     return np.einsum("...j,...j->...", mass_apart(first, focal_sets), second)
 
 
+@refuses_by_name
 def conflict_matrix(
     first: ArrayLike, focal_sets: FocalSets, second: ArrayLike | None = None
 ) -> Masses:
@@ -107,6 +111,7 @@ def conflict_matrix(
     return mass_apart(first, focal_sets) @ other.T
 
 
+@refuses_by_name
 def conjunctive(
     first: ArrayLike,
     first_focal_sets: FocalSets,
@@ -147,6 +152,7 @@ def conjunctive(
     )
 
 
+@refuses_by_name
 def disjunctive(
     first: ArrayLike,
     first_focal_sets: FocalSets,
@@ -179,6 +185,7 @@ def disjunctive(
     )
 
 
+@refuses_by_name
 def dempster(
     first: ArrayLike,
     first_focal_sets: FocalSets,

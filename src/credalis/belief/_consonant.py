@@ -4,10 +4,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_distributions, check_numbers
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import FocalSets
 from credalis.belief._transforms import Masses
 
 
+@refuses_by_name
 def consonant_masses(contour: ArrayLike) -> tuple[Masses, FocalSets]:
     """The consonant mass function with a given contour function.
 
@@ -50,6 +52,7 @@ def consonant_masses(contour: ArrayLike) -> tuple[Masses, FocalSets]:
     return masses.reshape(*array.shape[:-1], len(focal_sets)), focal_sets
 
 
+@refuses_by_name
 def isopignistic_masses(probabilities: ArrayLike) -> tuple[Masses, FocalSets]:
     """The least committed mass function with given pignistic probabilities.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice, check_moderate, check_number, check_numbers
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import FocalSets
 from credalis.belief._lists import check_mass_functions
 from credalis.belief._transforms import Masses, dempster_normalize, pignistic
@@ -24,6 +25,7 @@ _TOLERANCE = 1e-12
 _PROGRAM_TOLERANCE = 1e-8
 
 
+@refuses_by_name
 def act_scores(
     masses: ArrayLike,
     focal_sets: FocalSets,
@@ -86,6 +88,7 @@ def act_scores(
     return masses @ values
 
 
+@refuses_by_name
 def decide(
     masses: ArrayLike,
     focal_sets: FocalSets,
@@ -124,6 +127,7 @@ def decide(
     return scores.argmax(axis=-1)
 
 
+@refuses_by_name
 def admissible_acts(
     masses: ArrayLike,
     focal_sets: FocalSets,
@@ -196,6 +200,7 @@ def admissible_acts(
     return admissible.reshape(maximal.shape)
 
 
+@refuses_by_name
 def partial_utilities(
     utilities: ArrayLike,
     tolerance: float = 0.8,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credalis._checks import check_distributions, check_numbers
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import FocalSets, check_focal_sets
 from credalis.belief._lists import check_mass_functions, on_all_subsets
 from credalis.belief._mobius import (
@@ -17,6 +18,7 @@ from credalis.belief._mobius import (
 from credalis.belief._transforms import Masses, check_broadcast
 
 
+@refuses_by_name
 def conjunctive_weights(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """Weights w(A) of the conjunctive canonical decomposition.
 
@@ -56,6 +58,7 @@ def conjunctive_weights(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     return _weights(logarithms)
 
 
+@refuses_by_name
 def conjunctive_weights_to_masses(weights: ArrayLike) -> Masses:
     """Inverse of `conjunctive_weights`.
 
@@ -82,6 +85,7 @@ def conjunctive_weights_to_masses(weights: ArrayLike) -> Masses:
     return _inverted(sums, commonality_to_masses)
 
 
+@refuses_by_name
 def disjunctive_weights(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """Weights v(A) of the disjunctive canonical decomposition.
 
@@ -114,6 +118,7 @@ def disjunctive_weights(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     return _weights(logarithms)
 
 
+@refuses_by_name
 def disjunctive_weights_to_masses(weights: ArrayLike) -> Masses:
     """Inverse of `disjunctive_weights`.
 
@@ -139,6 +144,7 @@ def disjunctive_weights_to_masses(weights: ArrayLike) -> Masses:
     return _inverted(sums, implicability_to_masses)
 
 
+@refuses_by_name
 def cautious(
     first: ArrayLike,
     first_focal_sets: FocalSets,
@@ -183,6 +189,7 @@ def cautious(
     )
 
 
+@refuses_by_name
 def bold(
     first: ArrayLike,
     first_focal_sets: FocalSets,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credalis._checks import check_flag, check_numbers
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import FocalSets, subsets_to_membership
 from credalis.belief._lists import check_mass_functions, check_subset, gather
 from credalis.belief._transforms import (
@@ -20,6 +21,7 @@ from credalis.belief._transforms import (
 _MAX_SETS = 2**14
 
 
+@refuses_by_name
 def discount(
     masses: ArrayLike, focal_sets: FocalSets, rate: ArrayLike
 ) -> tuple[Masses, FocalSets]:
@@ -65,6 +67,7 @@ def discount(
     return discounted, focal_sets
 
 
+@refuses_by_name
 def contextual_discount(
     masses: ArrayLike,
     focal_sets: FocalSets,
@@ -139,6 +142,7 @@ def contextual_discount(
     return masses, focal_sets
 
 
+@refuses_by_name
 def condition(
     masses: ArrayLike,
     focal_sets: FocalSets,
@@ -193,6 +197,7 @@ def condition(
     return dempster_normalize(masses, focal_sets)
 
 
+@refuses_by_name
 def decondition(
     masses: ArrayLike, focal_sets: FocalSets, subset: Iterable[int]
 ) -> tuple[Masses, FocalSets]:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import (
     MAX_CLUSTERS_FULL,
     FocalSets,
@@ -11,6 +12,7 @@ from credalis.belief._focal_sets import (
 from credalis.belief._transforms import Masses, belief, check_both
 
 
+@refuses_by_name
 def jaccard_matrix(focal_sets: FocalSets) -> Masses:
     """|A ∩ B| / |A ∪ B| for all pairs of focal sets; 1 for ∅ with itself.
 
@@ -32,6 +34,7 @@ def jaccard_matrix(focal_sets: FocalSets) -> Masses:
     return np.where(both_empty, 1.0, intersection / np.where(both_empty, 1.0, union))
 
 
+@refuses_by_name
 def jousselme_distance(
     first: ArrayLike, second: ArrayLike, focal_sets: FocalSets
 ) -> Masses:
@@ -59,6 +62,7 @@ def jousselme_distance(
     return np.sqrt(np.maximum(squared, 0.0) / 2)
 
 
+@refuses_by_name
 def belief_distance(
     first: ArrayLike, second: ArrayLike, focal_sets: FocalSets
 ) -> Masses:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_flag, check_integer, naming
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import (
     FocalSets,
     check_n_clusters,
@@ -16,6 +17,7 @@ from credalis.belief._lists import check_mass_functions, gather
 from credalis.belief._transforms import Masses
 
 
+@refuses_by_name
 def refine(
     masses: ArrayLike, focal_sets: FocalSets, groups: Sequence[Iterable[int]]
 ) -> tuple[Masses, FocalSets]:
@@ -57,6 +59,7 @@ def refine(
     return gather(masses, _unions(focal_sets.membership, members))
 
 
+@refuses_by_name
 def coarsen(
     masses: ArrayLike,
     focal_sets: FocalSets,
@@ -110,6 +113,7 @@ def coarsen(
     return gather(masses, _unions(focal_sets.membership, members.T))
 
 
+@refuses_by_name
 def vacuous_extension(
     masses: ArrayLike,
     focal_sets: FocalSets,
@@ -157,6 +161,7 @@ def vacuous_extension(
     return gather(masses, _unions(focal_sets.membership, projections))
 
 
+@refuses_by_name
 def marginalize(
     masses: ArrayLike,
     focal_sets: FocalSets,

@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_moderate, check_numbers
+from credalis._refusals import refuses_by_name
 
 Values = NDArray[np.float64]
 
 
+@refuses_by_name
 def masses_to_commonality(masses: ArrayLike) -> Values:
     """Q(A) = Σ m(B) over B ⊇ A, for masses of shape (..., 2 ** n_clusters).
 
@@ -29,6 +31,7 @@ def masses_to_commonality(masses: ArrayLike) -> Values:
     return values
 
 
+@refuses_by_name
 def commonality_to_masses(commonalities: ArrayLike) -> Values:
     """Inverse of `masses_to_commonality`.
 
@@ -47,6 +50,7 @@ def commonality_to_masses(commonalities: ArrayLike) -> Values:
     return values
 
 
+@refuses_by_name
 def masses_to_implicability(masses: ArrayLike) -> Values:
     """b(A) = Σ m(B) over B ⊆ A, for masses of shape (..., 2 ** n_clusters).
 
@@ -65,6 +69,7 @@ def masses_to_implicability(masses: ArrayLike) -> Values:
     return values
 
 
+@refuses_by_name
 def implicability_to_masses(implicabilities: ArrayLike) -> Values:
     """Inverse of `masses_to_implicability`.
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._checks import check_choice, check_integer, check_number, check_seed
+from credalis._refusals import refuses_by_name
 from credalis.belief._decomposition import conjunctive_weights_to_masses
 from credalis.belief._focal_sets import FocalSets, check_focal_sets
 from credalis.belief._transforms import Masses
@@ -22,6 +23,7 @@ _KINDS = (
 )
 
 
+@refuses_by_name
 def random_masses(
     n_samples: int,
     focal_sets: FocalSets,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credalis._checks import check_integer
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import FocalSets
 from credalis.belief._transforms import Masses, check_both, check_rows
 
@@ -22,6 +23,7 @@ PAIR_FOCAL_SETS = FocalSets(2, ((), (0,), (1,), (0, 1)))
 _BYTES_PER_PAIR = 8 * len(PAIR_COLUMNS)
 
 
+@refuses_by_name
 def paired_masses(first: ArrayLike, second: ArrayLike, focal_sets: FocalSets) -> Masses:
     """Masses about the pairs (row i of first, row i of second), shape (..., 4).
 
@@ -47,6 +49,7 @@ def paired_masses(first: ArrayLike, second: ArrayLike, focal_sets: FocalSets) ->
     )
 
 
+@refuses_by_name
 def pairwise_masses(
     first: ArrayLike, focal_sets: FocalSets, second: ArrayLike | None = None
 ) -> Masses:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_choice, naming
+from credalis._refusals import refuses_by_name
 from credalis.belief._combination import (
     conjunctive,
     disjunctive,
@@ -41,6 +42,7 @@ _BLOCK = 2**22
 _SILENT = 1e-10
 
 
+@refuses_by_name
 def combine(
     sources: Sequence[ArrayLike] | NDArray[np.float64],
     focal_sets: FocalSets | Sequence[FocalSets],

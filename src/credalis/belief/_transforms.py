@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_flag, check_moderate, check_numbers
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import (
     FocalSets,
     check_focal_sets,
@@ -68,6 +69,7 @@ def check_rows(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     return array
 
 
+@refuses_by_name
 def belief(masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None) -> Masses:
     """Bel(A) = Σ m(B) over non-empty B ⊆ A.
 
@@ -95,6 +97,7 @@ def belief(masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None) ->
     return check_masses(masses, focal_sets) @ included.astype(float)
 
 
+@refuses_by_name
 def implicability(
     masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None
 ) -> Masses:
@@ -117,6 +120,7 @@ def implicability(
     return check_masses(masses, focal_sets) @ included.astype(float)
 
 
+@refuses_by_name
 def plausibility(
     masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None
 ) -> Masses:
@@ -140,6 +144,7 @@ def plausibility(
     return check_masses(masses, focal_sets) @ meets.astype(float)
 
 
+@refuses_by_name
 def commonality(
     masses: ArrayLike, focal_sets: FocalSets, subsets: Subsets = None
 ) -> Masses:
@@ -163,6 +168,7 @@ def commonality(
     return check_masses(masses, focal_sets) @ (n_missing == 0).astype(float)
 
 
+@refuses_by_name
 def contour(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """Contour function pl(ω) = Pl({ω}), shape (..., n_clusters).
 
@@ -180,6 +186,7 @@ def contour(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     return check_masses(masses, focal_sets) @ focal_sets.membership.astype(float)
 
 
+@refuses_by_name
 def pignistic(
     masses: ArrayLike, focal_sets: FocalSets, *, normalize: bool = True
 ) -> Masses:
@@ -205,6 +212,7 @@ def pignistic(
     return _rows_sum_to_one(values) if normalize else values
 
 
+@refuses_by_name
 def plausibility_transform(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """Contour function divided by its sum; uniform where all mass is on ∅.
 
@@ -222,6 +230,7 @@ def plausibility_transform(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     return _rows_sum_to_one(contour(masses, focal_sets))
 
 
+@refuses_by_name
 def empty_mass(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """m(∅), zero where ∅ is not a focal set, shape (...,).
 
@@ -250,6 +259,7 @@ def nonempty_mass(masses: Masses, focal_sets: FocalSets) -> Masses:
     return masses[..., focal_sets.cardinality > 0].sum(axis=-1)
 
 
+@refuses_by_name
 def dempster_normalize(
     masses: ArrayLike, focal_sets: FocalSets
 ) -> tuple[Masses, FocalSets]:
@@ -286,6 +296,7 @@ def dempster_normalize(
     return normalized, focal_sets
 
 
+@refuses_by_name
 def yager_normalize(
     masses: ArrayLike, focal_sets: FocalSets
 ) -> tuple[Masses, FocalSets]:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._checks import check_number
+from credalis._refusals import refuses_by_name
 from credalis.belief._focal_sets import FocalSets
 from credalis.belief._transforms import Masses, check_masses
 
@@ -11,6 +12,7 @@ from credalis.belief._transforms import Masses, check_masses
 ZERO_TOLERANCE = 1e-12
 
 
+@refuses_by_name
 def nonspecificity(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """N(m) = Σ m(A) log₂|A| over non-empty A, plus m(∅) log₂ c, in bits.
 
@@ -31,6 +33,7 @@ def nonspecificity(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     return check_masses(masses, focal_sets) @ np.log2(_open_choices(focal_sets))
 
 
+@refuses_by_name
 def entropy(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """H(m) = Σ m(A) log₂(|A| / m(A)), in bits, with |∅| counted as c.
 
@@ -54,6 +57,7 @@ def entropy(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     return nonspecificity(masses, focal_sets) - (masses * logarithms).sum(axis=-1)
 
 
+@refuses_by_name
 def is_normalized(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
@@ -76,6 +80,7 @@ def is_normalized(
     return ~(carried & (focal_sets.cardinality == 0)).any(axis=-1)
 
 
+@refuses_by_name
 def is_logical(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
@@ -97,6 +102,7 @@ def is_logical(
     return _carried(masses, focal_sets, tol).sum(axis=-1) == 1
 
 
+@refuses_by_name
 def is_bayesian(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
@@ -119,6 +125,7 @@ def is_bayesian(
     return ~(carried & (focal_sets.cardinality != 1)).any(axis=-1)
 
 
+@refuses_by_name
 def is_certain(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
@@ -142,6 +149,7 @@ def is_certain(
     )
 
 
+@refuses_by_name
 def is_vacuous(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:
@@ -165,6 +173,7 @@ def is_vacuous(
     return carried.any(axis=-1) & ~(carried & ~on_frame).any(axis=-1)
 
 
+@refuses_by_name
 def is_consonant(
     masses: ArrayLike, focal_sets: FocalSets, *, tol: float = ZERO_TOLERANCE
 ) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from scipy.cluster.hierarchy import DisjointSet
 from sklearn.neighbors import NearestNeighbors
 
 from credalis._checks import check_finite, check_integer, check_numbers, try_metric
+from credalis._refusals import refuses_by_name
 from credalis.constraints._pairs import (
     Links,
     Pairs,
@@ -20,6 +21,7 @@ from credalis.constraints._pairs import (
 Metric = str | Callable[..., float]
 
 
+@refuses_by_name
 def expand(
     must_link: PairsLike,
     cannot_link: PairsLike,

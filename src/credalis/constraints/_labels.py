@@ -4,9 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from credalis._refusals import refuses_by_name
 from credalis.constraints._pairs import Pairs, link_graph
 
 
+@refuses_by_name
 def spread_labels(
     labels: NDArray[np.integer],
     must_link: Pairs,

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from sklearn.utils import check_random_state
 
 from credalis._checks import check_integer, check_numbers, check_seed, naming
+from credalis._refusals import refuses_by_name
 
 Pairs = NDArray[np.intp]
 PairsLike = ArrayLike | None
@@ -18,6 +19,7 @@ Links = tuple[Pairs, Pairs]
 RandomState = int | np.random.RandomState | None
 
 
+@refuses_by_name
 def check_pairs(name: str, pairs: PairsLike, n_samples: int) -> Pairs:
     """Pairs of row numbers as an array of their own, or a ValueError that names them.
 
@@ -66,6 +68,7 @@ def check_pairs(name: str, pairs: PairsLike, n_samples: int) -> Pairs:
     return numbers.astype(np.intp)
 
 
+@refuses_by_name
 def check_constraints(
     must_link: PairsLike,
     cannot_link: PairsLike,
@@ -115,6 +118,7 @@ def check_constraints(
     return must, cannot
 
 
+@refuses_by_name
 def closure(must_link: PairsLike, cannot_link: PairsLike, n_samples: int) -> Links:
     """All pairs that the given ones imply, the given ones included.
 
@@ -153,6 +157,7 @@ def closure(must_link: PairsLike, cannot_link: PairsLike, n_samples: int) -> Lin
     return in_order(np.concatenate(together)), in_order(np.concatenate(apart))
 
 
+@refuses_by_name
 def check_labels(y: ArrayLike) -> NDArray[Any]:
     """Labels that can be compared with each other and with -1, or a ValueError.
 
@@ -185,6 +190,7 @@ def check_labels(y: ArrayLike) -> NDArray[Any]:
     return labels
 
 
+@refuses_by_name
 def random_pairs(
     y: ArrayLike, n_pairs: int, *, random_state: RandomState = None
 ) -> Links:
@@ -232,6 +238,7 @@ def random_pairs(
     return in_order(pairs[agree]), in_order(pairs[~agree])
 
 
+@refuses_by_name
 def renumber(pairs: PairsLike, rows: ArrayLike) -> Pairs:
     """Pairs within some rows of the data, in the numbers that ``X[rows]`` gives them.
 

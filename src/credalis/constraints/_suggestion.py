@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from credalis._checks import check_integer, check_seed, shown
+from credalis._refusals import refuses_by_name
 from credalis.constraints._pairs import (
     Pairs,
     PairsLike,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _BLOCK_ROWS = 4096
 
 
+@refuses_by_name
 def suggest_pairs(
     partition: "CredalPartition",
     n_pairs: int,

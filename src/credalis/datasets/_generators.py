@@ -12,6 +12,7 @@ from credalis._checks import (
     check_number,
     check_seed,
 )
+from credalis._refusals import refuses_by_name
 
 RandomState = int | np.random.RandomState | None
 Sample = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -21,6 +22,7 @@ BANANA_ARC = (-np.pi / 10, 11 * np.pi / 10)
 BANANA_SHIFT = np.array([1.0, 0.5])
 
 
+@refuses_by_name
 def make_four_class(
     n_samples: int = 400,
     *,
@@ -86,6 +88,7 @@ def make_four_class(
     return shuffle_rows(X, y, random_state=rng) if shuffle else (X, y)
 
 
+@refuses_by_name
 def make_circles_in_ring(
     n_samples: int = 500,
     *,
@@ -156,6 +159,7 @@ def make_circles_in_ring(
     return shuffle_rows(X, y, random_state=rng) if shuffle else (X, y)
 
 
+@refuses_by_name
 def make_bananas(
     n_samples: int = 500,
     *,

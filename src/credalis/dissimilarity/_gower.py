@@ -34,6 +34,7 @@ from credalis._checks import (
     naming,
     shown,
 )
+from credalis._refusals import refuses_by_name
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -467,6 +468,7 @@ def extent_of(X: Array, scaling: str) -> tuple[Array, Array]:
     return low, high
 
 
+@refuses_by_name
 def gower_distances(
     X: ArrayLike,
     Y: ArrayLike | None = None,

@@ -24,6 +24,7 @@ from credalis._checks import (
     naming,
 )
 from credalis._control import fitting
+from credalis._refusals import refuses_by_name, takes_any_number
 from credalis._threads import one_thread
 
 Matrix = NDArray[np.float64]
@@ -94,6 +95,7 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
     def _features(self, X: Matrix) -> Matrix:
         """Features of the rows of X, (n_samples, n_components_)."""
 
+    @refuses_by_name
     def fit(
         self,
         X: ArrayLike,
@@ -131,13 +133,20 @@ class MetricLearner(FeatureLearner, metaclass=ABCMeta):
             self._learn(data, y, must_link, cannot_link)
         return self
 
+    @takes_any_number
     def transform(self, X: ArrayLike) -> Matrix:
         """Learned features of the rows of X, shape (n_samples, n_components_)."""
         check_is_fitted(self)
         with naming("X"):
             data = validate_data(self, X, dtype=np.float64, reset=False)
         with one_thread():
-            return self._features(data)
+            features = self._features(data)
+        if np.isnan(features).any():
+            row = int(np.isnan(features).any(axis=1).argmax())
+            raise ValueError(
+                f"X must hold rows that have features, got NaN for row {row}"
+            )
+        return features
 
     def save(
         self, path: str | PathLike[str], *, key: bytes | str | None = None

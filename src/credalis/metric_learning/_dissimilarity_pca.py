@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis import _archive
 from credalis._checks import check_squarable, naming
+from credalis._refusals import refuses_by_name, takes_any_number
 from credalis._threads import one_thread
 from credalis.dissimilarity import check_dissimilarities
 from credalis.metric_learning._base import Components, FeatureLearner, signs
@@ -72,6 +73,7 @@ class DissimilarityPCA(FeatureLearner):
         self.n_components = n_components
         self.symmetrize = symmetrize
 
+    @refuses_by_name
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the components of a square matrix of dissimilarities.
 
@@ -119,6 +121,7 @@ class DissimilarityPCA(FeatureLearner):
         self.scale_ = np.where(varies, deviation, 1.0)
         self.n_components_ = n_components
 
+    @takes_any_number
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores of objects given by their dissimilarities to the training objects.
 
@@ -135,7 +138,7 @@ class DissimilarityPCA(FeatureLearner):
         with naming("X"):
             X = validate_data(self, X, dtype=np.float64, reset=False)
         # Far from all, scores may be infinite.
-        with one_thread(), np.errstate(over="ignore"):
+        with one_thread():
             return (X - self.mean_) @ self.components_.T / self.scale_
 
     def __sklearn_tags__(self) -> Tags:

@@ -3,7 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from credalis._refusals import refuses_by_name
 
+
+@refuses_by_name
 def dominates(first: ArrayLike, second: ArrayLike) -> bool:
     """Whether the first of two pairs (CI, NS) is better than the second.
 
@@ -48,6 +51,7 @@ def dominates(first: ArrayLike, second: ArrayLike) -> bool:
     return bool(no_worse and different)
 
 
+@refuses_by_name
 def non_dominated(scores: ArrayLike) -> NDArray[np.bool_]:
     """Which pairs (CI, NS) no other pair of the list dominates.
 

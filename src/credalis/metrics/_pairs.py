@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import gen_batches
 
+from credalis._refusals import refuses_by_name
 from credalis.belief import FocalSets
 from credalis.metrics._inputs import MassRows, check_comparable, check_partition
 from credalis.partition import CredalPartition
@@ -24,6 +25,7 @@ Matrix = NDArray[np.float64]
 _BYTES_PER_BATCH = 2**22
 
 
+@refuses_by_name
 def consistency_index(
     first: CredalPartition, second: CredalPartition | ArrayLike
 ) -> float:
@@ -88,6 +90,7 @@ def consistency_index(
     return _without_rounding(_mean_over_pairs(mine, other, terms))
 
 
+@refuses_by_name
 def nonspecificity_index(partition: CredalPartition) -> float:
     """Nonspecificity NS: how much a partition leaves open about pairs of objects.
 

@@ -5,12 +5,14 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import adjusted_rand_score
 
 from credalis._checks import check_choice
+from credalis._refusals import refuses_by_name
 from credalis.metrics._inputs import check_same_objects, hard_codes
 from credalis.metrics._pairs import consistency_index
 from credalis.metrics._similarity import DISTANCES, similarity_index
 from credalis.partition import CredalPartition
 
 
+@refuses_by_name
 def credal_rand_index(
     first: CredalPartition,
     second: CredalPartition | ArrayLike,
@@ -62,6 +64,7 @@ def credal_rand_index(
     return similarity_index(first, second, distance=kind, random_state=random_state)
 
 
+@refuses_by_name
 def adjusted_rand_index(
     partition: CredalPartition | ArrayLike, reference: CredalPartition | ArrayLike
 ) -> float:

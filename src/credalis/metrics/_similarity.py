@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state, gen_batches
 
 from credalis._checks import check_choice, check_integer, check_seed
+from credalis._refusals import refuses_by_name
 from credalis.belief import (
     PAIR_FOCAL_SETS,
     belief_distance,
@@ -25,6 +26,7 @@ _ARRAYS_ALIVE = 6
 _ARRAYS_IN_BLOCK = 2
 
 
+@refuses_by_name
 def similarity_index(
     first: CredalPartition,
     second: CredalPartition | ArrayLike,

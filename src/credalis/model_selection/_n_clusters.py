@@ -18,6 +18,7 @@ from credalis._checks import (
     naming,
 )
 from credalis._control import fitting
+from credalis._refusals import refuses_by_name
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import (
     TRUST,
@@ -46,6 +47,7 @@ from credalis.peaks import DeltaBel, delta_bel
 _MAX_CLUSTERS_WITH_ALL_PAIRS = 8
 
 
+@refuses_by_name
 @fitting("select_n_clusters")
 def select_n_clusters(
     estimator: BaseEstimator,

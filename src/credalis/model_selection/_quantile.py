@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from credalis._checks import check_n_jobs, check_number
 from credalis._control import fitting
+from credalis._refusals import refuses_by_name
 from credalis.model_selection._criteria import most_telling
 from credalis.model_selection._fits import checked_task, distinct, draw_resamples, sweep
 from credalis.model_selection._selection import Selection
@@ -18,6 +19,7 @@ from credalis.model_selection._selection import Selection
 _LOWEST, _HIGHEST = 0.1, 0.95
 
 
+@refuses_by_name
 @fitting("select_dissimilarity_quantile")
 def select_dissimilarity_quantile(
     estimator: BaseEstimator,

@@ -19,6 +19,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 
 from credalis._checks import check_integer, check_n_jobs, check_seed, naming
 from credalis._control import Stop, fitting, poll, section, working_for
+from credalis._refusals import refuses_by_name
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._fits import settled
 from credalis.model_selection._side_information import (
@@ -155,6 +156,7 @@ class CredalSearchCV(GridSearchCV):
         )
         self.random_state = random_state
 
+    @refuses_by_name
     @fitting("CredalSearchCV")
     def fit(
         self,
@@ -272,6 +274,7 @@ class CredalSearchCV(GridSearchCV):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
 
 
+@refuses_by_name
 def search(
     estimator: BaseEstimator,
     param_grid: Grid,

@@ -16,6 +16,7 @@ from credalis._checks import (
     naming,
 )
 from credalis._control import fitting
+from credalis._refusals import refuses_by_name
 from credalis._threads import one_thread
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster.consensus._choice import Choice
@@ -26,6 +27,7 @@ from credalis.model_selection._fits import distinct
 from credalis.model_selection._selection import Selection
 
 
+@refuses_by_name
 @fitting("suggest_n_clusters")
 def suggest_n_clusters(
     X: ArrayLike,

@@ -21,6 +21,7 @@ from credalis._checks import (
 )
 from credalis._choices import CLEAR_LEVEL
 from credalis._coverage import DEFAULT_LEVEL, CoverageCalibration, coverage_sets
+from credalis._refusals import refuses_by_name
 from credalis.belief import FocalSets
 from credalis.belief._focal_sets import check_permutation
 from credalis.belief._transforms import nonempty_mass
@@ -289,6 +290,7 @@ class CredalPartition:
         return read_only(plausibility.T @ plausibility)
 
     @classmethod
+    @refuses_by_name
     def from_labels(
         cls, labels: ArrayLike, n_clusters: int | None = None
     ) -> "CredalPartition":
@@ -305,6 +307,7 @@ class CredalPartition:
         return cls(*_classical.masses_from_labels(labels, n_clusters))
 
     @classmethod
+    @refuses_by_name
     def from_fuzzy(cls, memberships: ArrayLike) -> "CredalPartition":
         """Fuzzy partition: memberships (n_samples, n_clusters) become Bayesian masses.
 
@@ -322,6 +325,7 @@ class CredalPartition:
         return cls(*_classical.masses_from_fuzzy(memberships))
 
     @classmethod
+    @refuses_by_name
     def from_rough(cls, lower: ArrayLike, upper: ArrayLike) -> "CredalPartition":
         """Rough partition: all mass of an object on the set of its possible clusters.
 
@@ -335,6 +339,7 @@ class CredalPartition:
         return cls(*_classical.masses_from_rough(lower, upper))
 
     @classmethod
+    @refuses_by_name
     def from_possibilities(cls, possibilities: ArrayLike) -> "CredalPartition":
         """Possibilistic partition: the consonant masses with this contour function.
 
@@ -346,6 +351,7 @@ class CredalPartition:
         """
         return cls(*_classical.masses_from_possibilities(possibilities))
 
+    @refuses_by_name
     def lower_approximation(self, rule: str = "maximum_mass") -> NDArray[np.bool_]:
         """Objects whose set is a single cluster, as (n_samples, n_clusters).
 
@@ -362,6 +368,7 @@ class CredalPartition:
         sets = self._sets(rule)
         return sets & (sets.sum(axis=1, keepdims=True) == 1)
 
+    @refuses_by_name
     def upper_approximation(self, rule: str = "maximum_mass") -> NDArray[np.bool_]:
         """Objects whose set contains the cluster, as (n_samples, n_clusters).
 
@@ -376,6 +383,7 @@ class CredalPartition:
         """
         return self._sets(rule).copy()
 
+    @refuses_by_name
     def verdicts(self, clear_level: float = CLEAR_LEVEL) -> Verdicts:
         """One word for each object: outlier, clear or between.
 
@@ -428,6 +436,7 @@ class CredalPartition:
         is_outlier, is_clear, is_between = read_only(flags)
         return Verdicts(is_outlier, is_clear, is_between, read_only(sets), level)
 
+    @refuses_by_name
     def decide(
         self,
         rule: str = "plausibility",
@@ -487,6 +496,7 @@ class CredalPartition:
                 labels[self.is_outlier] = number
         return labels
 
+    @refuses_by_name
     def set_names(self, rule: str = "maximum_mass") -> list[str]:
         """Readable set of clusters of each object, as in "∅", "{1}", "{0,2}".
 
@@ -501,6 +511,7 @@ class CredalPartition:
         """
         return _presentation.set_names(self._sets(rule))
 
+    @refuses_by_name
     def pairwise_masses(
         self, rows: ArrayLike | None = None, columns: ArrayLike | None = None
     ) -> NDArray[np.float64]:
@@ -540,6 +551,7 @@ class CredalPartition:
         check_integer("max_bytes", max_bytes, at_least=1)
         return belief.pairwise_blocks(self.masses, self.focal_sets, max_bytes=max_bytes)
 
+    @refuses_by_name
     def neighboring_clusters(self, n_neighbors: int = 1) -> list[tuple[int, int]]:
         """Pairs of clusters that are among each other's most similar ones.
 
@@ -565,6 +577,7 @@ class CredalPartition:
         mutual = np.triu(is_neighbor & is_neighbor.T)
         return [(int(first), int(second)) for first, second in np.argwhere(mutual)]
 
+    @refuses_by_name
     def normalized(self, rule: str = "dempster") -> "CredalPartition":
         """A copy with nothing on ∅.
 
@@ -584,6 +597,7 @@ class CredalPartition:
         )
         return CredalPartition(*normalize(self.masses, self.focal_sets), self.index)
 
+    @refuses_by_name
     def relabel(self, new_labels: Iterable[int]) -> "CredalPartition":
         """A copy in which cluster k is called ``new_labels[k]``.
 
@@ -636,6 +650,7 @@ class CredalPartition:
         # Arrays come back from a pickle writeable; the views would come along.
         return type(self), (self.masses, self.focal_sets)
 
+    @refuses_by_name
     def allclose(self, other: "CredalPartition", *, atol: float = 1e-8) -> bool:
         """Whether focal sets are equal and masses differ by no more than atol.
 
@@ -668,6 +683,7 @@ class CredalPartition:
     def _repr_html_(self) -> str:
         return _presentation.html(self, self._verdicts)
 
+    @refuses_by_name
     def summary(self, *, clear_level: float = CLEAR_LEVEL) -> str:
         """Text about the clusters: objects that are clear, between them, or outliers.
 
@@ -682,6 +698,7 @@ class CredalPartition:
         """
         return _presentation.summary(self, self.verdicts(clear_level))
 
+    @refuses_by_name
     def to_pandas(
         self, index: Any = None, *, clear_level: float = CLEAR_LEVEL
     ) -> "pd.DataFrame":
@@ -707,6 +724,7 @@ class CredalPartition:
         index = self.index if index is None else index
         return _presentation.to_pandas(self, index, self.verdicts(clear_level))
 
+    @refuses_by_name
     def to_polars(self, *, clear_level: float = CLEAR_LEVEL) -> "pl.DataFrame":
         """Table with one row per object; columns as in `to_pandas`.
 

@@ -11,6 +11,7 @@ from credalis._checks import check_numbers
 from credalis._drawing.axes import add_legend, start_axes
 from credalis._drawing.labels import place_labels
 from credalis._drawing.palette import BASE_COLORS, INK, SOFT_INK
+from credalis._refusals import refuses_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,6 +64,7 @@ class ConsistencyDisplay:
     is_dominated: NDArray[np.bool_]
 
     @classmethod
+    @refuses_by_name
     def from_scores(
         cls,
         names: Sequence[str],

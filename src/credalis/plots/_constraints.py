@@ -23,6 +23,7 @@ from credalis._drawing.palette import (
     marker_area,
 )
 from credalis._drawing.projection import planar_view
+from credalis._refusals import refuses_by_name
 from credalis.constraints import check_constraints
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class ConstraintDisplay:
     axis_labels: tuple[str, str]
 
     @classmethod
+    @refuses_by_name
     def from_pairs(
         cls,
         X: ArrayLike,

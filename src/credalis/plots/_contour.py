@@ -13,6 +13,7 @@ from credalis._drawing.axes import add_color_bar, start_panels, tidy
 from credalis._drawing.inputs import check_feature_names, check_features
 from credalis._drawing.legibility import MAX_OUTLINED, point_size
 from credalis._drawing.palette import INK, SEQUENTIAL
+from credalis._refusals import refuses_by_name
 from credalis.belief import FocalSets
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class ContourDisplay:
     response: str
 
     @classmethod
+    @refuses_by_name
     def from_estimator(
         cls,
         estimator: Any,

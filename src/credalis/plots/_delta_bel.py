@@ -20,6 +20,7 @@ from credalis._drawing.palette import (
     cluster_markers,
     marker_area,
 )
+from credalis._refusals import refuses_by_name
 from credalis.peaks import DeltaBel, delta_bel
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class DeltaBelDisplay:
     object_names: Sequence[str] | None = None
 
     @classmethod
+    @refuses_by_name
     def from_delta_bel(
         cls,
         graph: DeltaBel,
@@ -134,6 +136,7 @@ class DeltaBelDisplay:
         return display if ax is None else display.plot(ax=ax)
 
     @classmethod
+    @refuses_by_name
     def from_data(
         cls,
         X: ArrayLike,

@@ -12,6 +12,7 @@ from credalis._checks import check_integer
 from credalis._drawing.axes import add_color_bar, start_panels
 from credalis._drawing.inputs import check_classes, check_features, transformed
 from credalis._drawing.palette import INK, SEQUENTIAL, SOFT_INK
+from credalis._refusals import refuses_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,6 +64,7 @@ class DistanceMatrixDisplay:
     panel_names: tuple[str, ...] = PANEL_NAMES
 
     @classmethod
+    @refuses_by_name
     def from_transformer(
         cls,
         transformer: Any,

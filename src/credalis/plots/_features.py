@@ -15,6 +15,7 @@ from credalis._drawing.inputs import (
     transformed,
 )
 from credalis._drawing.palette import INK, SOFT_INK, cluster_colors, lightened
+from credalis._refusals import refuses_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,6 +62,7 @@ class FeatureDisplay:
     feature_names: list[str]
 
     @classmethod
+    @refuses_by_name
     def from_features(
         cls,
         features: ArrayLike,
@@ -96,6 +98,7 @@ class FeatureDisplay:
         return display if ax is None else display.plot(ax=ax)
 
     @classmethod
+    @refuses_by_name
     def from_transformer(
         cls,
         transformer: Any,

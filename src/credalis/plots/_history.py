@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from credalis._drawing.axes import start_axes
 from credalis._drawing.inputs import fitted
 from credalis._drawing.palette import BASE_COLORS, INK
+from credalis._refusals import refuses_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,6 +66,7 @@ class HistoryDisplay:
         self.history = history
 
     @classmethod
+    @refuses_by_name
     def from_estimator(
         cls,
         estimator: Any,

@@ -19,6 +19,7 @@ from credalis._drawing.palette import (
     cluster_colors,
     set_styles,
 )
+from credalis._refusals import refuses_by_name
 from credalis.belief import FocalSets
 from credalis.partition import CredalPartition
 
@@ -103,6 +104,7 @@ class MassDisplay:
     is_grouped: bool = True
 
     @classmethod
+    @refuses_by_name
     def from_partition(
         cls,
         partition: CredalPartition,
@@ -163,6 +165,7 @@ class MassDisplay:
         return display if ax is None else display.plot(ax=ax)
 
     @classmethod
+    @refuses_by_name
     def from_estimator(
         cls,
         estimator: Any,

@@ -25,6 +25,7 @@ from credalis._drawing.palette import (
     marker_area,
 )
 from credalis._drawing.projection import convex_hull, interval, planar_view
+from credalis._refusals import refuses_by_name
 from credalis.partition import CLEAR_LEVEL, CredalPartition
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class CredalPartitionDisplay:
     rule: str = "verdict"
 
     @classmethod
+    @refuses_by_name
     def from_partition(
         cls,
         partition: CredalPartition,
@@ -154,6 +156,7 @@ class CredalPartitionDisplay:
         return display if ax is None else display.plot(ax=ax)
 
     @classmethod
+    @refuses_by_name
     def from_estimator(
         cls,
         estimator: Any,

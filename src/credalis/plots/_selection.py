@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from credalis._drawing.axes import start_panels, tidy
 from credalis._drawing.palette import BASE_COLORS, INK, SOFT_INK
+from credalis._refusals import refuses_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,6 +117,7 @@ class SelectionDisplay:
             raise ValueError("curves must hold at least one criterion, got none")
 
     @classmethod
+    @refuses_by_name
     def from_selection(
         cls, selection: Any, *, ax: "Axes | Sequence[Axes] | None" = None
     ) -> "SelectionDisplay":

@@ -20,6 +20,7 @@ from credalis._drawing.pairs import (
     paired_dissimilarities,
 )
 from credalis._drawing.palette import BASE_COLORS, INK, SEQUENTIAL
+from credalis._refusals import refuses_by_name
 from credalis.dissimilarity import transform
 from credalis.partition import CredalPartition
 
@@ -97,6 +98,7 @@ class ShepardDisplay:
     n_samples: int
 
     @classmethod
+    @refuses_by_name
     def from_partition(
         cls,
         partition: CredalPartition,
@@ -137,6 +139,7 @@ class ShepardDisplay:
         return display if ax is None else display.plot(ax=ax)
 
     @classmethod
+    @refuses_by_name
     def from_estimator(
         cls,
         estimator: Any,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from credalis._files import atomic_write
 from credalis._html import import_jinja, read_resource, render
+from credalis._refusals import refuses_by_name
 from credalis.partition import CLEAR_LEVEL
 from credalis.partition._presentation import silences
 from credalis.report._charts.chart import import_graph_objects
@@ -43,6 +44,7 @@ _MAX_NOTE_LENGTH = 1000
 _MAX_TITLE_LENGTH = 120
 
 
+@refuses_by_name
 def report(
     result: Any,
     X: ArrayLike,

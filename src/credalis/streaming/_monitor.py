@@ -20,6 +20,7 @@ from credalis._checks import (
     check_widths,
     naming,
 )
+from credalis._refusals import refuses_by_name, takes_any_number
 from credalis._warnings import warn_user
 from credalis.cluster import NNEVCLUS
 from credalis.cluster.nnevclus._extension import extended
@@ -219,6 +220,7 @@ class NewClusterMonitor(BaseEstimator):
         self.max_replay = max_replay
         self.random_state = random_state
 
+    @refuses_by_name
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Calibrate, and start a stream: nothing seen, no alarm.
 
@@ -280,6 +282,7 @@ class NewClusterMonitor(BaseEstimator):
             self._warn_of_little_power()
         return self
 
+    @takes_any_number
     def update(self, X: ArrayLike) -> StreamState:
         """Look at the next objects of the stream, in their order.
 
@@ -318,6 +321,7 @@ class NewClusterMonitor(BaseEstimator):
         self.n_seen_ += len(data)
         return StreamState(self.n_seen_, self.n_rejected_, self.p_value_, self.alarm_)
 
+    @takes_any_number
     def propose(self) -> list[ProposedCluster]:
         """New clusters among the rejected objects that are kept, the largest first.
 
@@ -346,6 +350,7 @@ class NewClusterMonitor(BaseEstimator):
             threshold = min(threshold, log_weighted.max())
         return proposed_clusters(self.balls_, log_weighted, threshold, reference)
 
+    @refuses_by_name
     def extend(self, X: ArrayLike | None = None) -> NNEVCLUS:
         """A network that also knows the proposed clusters.
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from credalis._checks import check_choice, is_frame, naming
 from credalis._choices import DATE_PARTS
+from credalis._refusals import refuses_by_name
 from credalis._weights import check_sample_weight
 from credalis.dissimilarity import Gower
 from credalis.tabular._decisions import decide
@@ -113,6 +114,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         self.orders = orders
         self.cyclic = cyclic
 
+    @refuses_by_name
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what the columns hold.
 
@@ -179,6 +181,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             self.feature_names_in_ = np.array(names, dtype=object)
         return content
 
+    @refuses_by_name
     def transform(self, X: Any) -> NDArray[np.float64]:
         """The matrix of a table, one row for each of its rows."""
         check_is_fitted(self)

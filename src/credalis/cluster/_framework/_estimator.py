@@ -41,6 +41,7 @@ from credalis._novelty import (
     empty_masses,
     report_novelty,
 )
+from credalis._refusals import refuses_by_name, takes_any_number
 from credalis._threads import one_thread
 from credalis.belief import FocalSets, check_n_clusters
 from credalis.checkpoints import Checkpoint
@@ -132,6 +133,18 @@ def resolved_focal_sets(focal_sets: Any, n_clusters: int) -> FocalSets:
 
 _DEFAULT_N_INIT = 5
 
+# Verbs of subclasses that name what they cannot calculate with.
+_REFUSING = {"fit", "partial_fit", "score"}
+
+
+def _checked(masses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same masses of rows of X, or a ValueError if some are none."""
+    # A sum takes a fraction of the time of looking at each of them.
+    if np.isfinite(masses.sum()):
+        return masses
+    row = int(np.flatnonzero(~np.isfinite(masses).all(axis=1))[0])
+    raise ValueError(f"X must hold rows that have masses, got no numbers for row {row}")
+
 
 class BaseCredalClusterer(
     ClusterMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
@@ -209,8 +222,11 @@ class BaseCredalClusterer(
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        for verb in _REFUSING & vars(cls).keys():
+            setattr(cls, verb, refuses_by_name(vars(cls)[verb]))
         _registry.register(cls)
 
+    @refuses_by_name
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Cluster the rows of X.
 
@@ -228,6 +244,7 @@ class BaseCredalClusterer(
         fit(self, X)
         return self
 
+    @takes_any_number
     def predict_partition(self, X: ArrayLike) -> CredalPartition:
         """Mass functions of the rows of X under the fitted model.
 
@@ -244,8 +261,10 @@ class BaseCredalClusterer(
         index = index_of(X)
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
-            return uncopied_partition(self._reported_masses(X), self.focal_sets_, index)
+            masses = _checked(self._reported_masses(X))
+        return uncopied_partition(masses, self.focal_sets_, index)
 
+    @takes_any_number
     def outlier_p_values(self, X: ArrayLike) -> NDArray[np.float64]:
         """How probable it is that an ordinary object is as strange, for each row of X.
 
@@ -306,6 +325,7 @@ class BaseCredalClusterer(
         fdr = check_number("fdr", fdr, above=0, at_most=0.5)
         return false_discovery_flags(self.outlier_p_values(X), fdr)
 
+    @refuses_by_name
     def calibrate(
         self,
         X: Any,

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from credalis._checks import real_numbers
 from credalis._control import fitting, keeping, past_stopping, stoppable
 from credalis._coverage import CoverageCalibration
+from credalis._refusals import real_numbers
 from credalis._threads import one_thread
 from credalis._weights import (
     check_sample_weight,
@@ -537,7 +537,7 @@ def _started(
     **informed: Any,
 ) -> dict[str, Any]:
     """The state of a fit in blocks before its first pass; maybe on a worker."""
-    with one_thread():
+    with one_thread(), real_numbers():
         return estimator._start_blocks(sample, seeds, **informed)
 
 

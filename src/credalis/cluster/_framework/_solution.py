@@ -11,10 +11,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from credalis._checks import real_numbers
 from credalis._control import keeping, listeners, poll, stoppable
 from credalis._parallel import Missing, answers_so_far
 from credalis._progress import Progress, Report
+from credalis._refusals import real_numbers
 from credalis._threads import one_thread
 from credalis.belief import FocalSets
 from credalis.optimize import Trace
