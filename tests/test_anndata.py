@@ -96,6 +96,7 @@ def test_the_table_itself_and_a_view_of_some_cells():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        ({"use_rep": np.array([1, 2])}, r"use_rep must be 'X' or a key .*\[1, 2\]"),
         ({"use_rep": "X_umap"}, r"use_rep must be 'X' or a key .*'X_pca'.* 'X_umap'"),
         ({"key_added": ""}, r"key_added must be a name, got ''"),
         ({"estimator": "ECM"}, r"estimator must be an estimator of credalis"),

@@ -67,6 +67,7 @@ SIX = np.array(
         [-5.304519565434273, -6.305591981168087, 6.637810140783329, -1.57308061],
     ]
 )
+FRAME = {"size": ["S", "M", "L", "S"], "year": [1, 2, 3, 4]}
 RAGGED = [[1.0], [1.0, 2.0]]
 PARTITION = CredalPartition.from_labels(np.repeat([0, 1], 10))
 SETS = FocalSets.full(2)
@@ -206,6 +207,9 @@ def test_other_things_are_no_focal_sets(call, wrong):
         ),
         (lambda: credalis.explain(PARTITION, RAGGED), "X is not valid"),
         (lambda: TablePreparation().fit(RAGGED), "X is not valid"),
+        (lambda: TablePreparation(date_parts=3).fit(FRAME), "date_parts is not valid"),
+        (lambda: TablePreparation(orders=...).fit(FRAME), "orders must be a mapping"),
+        (lambda: TablePreparation(cyclic=[3]).fit(FRAME), "cyclic must be a mapping"),
         (lambda: EVCLUS(metric="gower").fit(RAGGED), "X is not valid"),
         (lambda: NNEVCLUS(module=len).fit(RAGGED), "X is not valid"),
         (

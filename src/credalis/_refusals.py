@@ -147,6 +147,8 @@ def _blaming(call: _Call) -> Iterator[None]:
     except (TypeError, ValueError) as error:
         message, values = str(error), call.values()
         names = {*inspect.signature(call.function).parameters, *values}
+        # How those who call a check call what is checked.
+        names.add(str(values.get("name", "X")))
         if any(re.search(rf"(?<!\w){re.escape(n)}(?!\w)", message) for n in names):
             raise
         odd = [name for name, value in values.items() if not _is_calculable(value)]

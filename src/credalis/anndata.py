@@ -14,11 +14,13 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from credalis._checks import shown
+from credalis._refusals import refuses_by_name
 from credalis.cluster import BaseCredalClusterer, Consensus, EkNNclus
 
 __all__ = ["cluster"]
 
 
+@refuses_by_name
 def cluster(
     adata: Any,
     n_clusters: int | None = None,
@@ -98,7 +100,7 @@ def _check_cells(adata: Any) -> None:
 
 def _representation(adata: Any, use_rep: str) -> Any:
     """What the rows of the cells are."""
-    if use_rep == "X":
+    if isinstance(use_rep, str) and use_rep == "X":
         if adata.X is None or issparse(adata.X):
             kind = "nothing" if adata.X is None else "a sparse matrix"
             raise ValueError(

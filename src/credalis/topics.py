@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from credalis._checks import check_number, shown
+from credalis._refusals import refuses_by_name, takes_any_number
 from credalis.cluster import ECM, BaseCredalClusterer
 from credalis.partition import CredalPartition
 
@@ -80,6 +81,7 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
         self.outlier_share = outlier_share
         self.random_state = random_state
 
+    @refuses_by_name
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Cluster the rows of X.
 
@@ -107,6 +109,7 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
         self.labels_, self.probabilities_ = self._decided(model.partition_)
         return self
 
+    @takes_any_number
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
         """Clusters of the rows of X, -1 for those that are left out.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from joblib import parallel_config
 from tests.fuzz import disks, files, kills, tables, workers
-from tests.fuzz.api import choices, estimators, evidence, knowledge
+from tests.fuzz.api import choices, estimators, evidence, knowledge, uses
 from tests.fuzz.case import Call, Outcome, finish
 from tests.fuzz.models import quiet
 
@@ -46,6 +46,14 @@ _API: Kinds = {
     choices.displays: 1.5,
     choices.whole: 0.3,
     choices.controls: 0.5,
+    uses.preparations: 1,
+    uses.tables: 1.5,
+    uses.comparisons: 0.2,
+    uses.views: 1,
+    uses.sources: 1,
+    uses.topics: 0.5,
+    uses.cells: 0.5,
+    uses.reports: 0.1,
 }
 
 FAMILIES: dict[str, Kinds] = {

@@ -15,10 +15,13 @@ from credalis import (
     CCM,
     CECM,
     ECM,
+    EGMM,
     EVCLUS,
     MECM,
     NNEVCLUS,
     RECM,
+    TECM,
+    WMVEC,
     Bootclus,
     CatECM,
     Consensus,
@@ -26,6 +29,7 @@ from credalis import (
     ECMdd,
     EkNNclus,
     FocalSets,
+    MultiviewECMdd,
 )
 from credalis.metric_learning import (
     FDA,
@@ -110,6 +114,12 @@ _SPECIFIED: dict[str, tuple[Any, np.ndarray, dict[str, Any]]] = {
         ROWS,
         {"must_link": [[0, 1], [10, 11]], "cannot_link": [[0, 10]]},
     ),
+    "EGMM": (EGMM(3, **_FEW), ROWS, {}),
+    "EGMM diag": (EGMM(3, covariance_type="diag", **_FEW), ROWS, {}),
+    "WMVEC": (WMVEC(3, views=[[0], [1]], **_FEW), ROWS, {}),
+    "WMVEC features": (WMVEC(3, feature_entropy=1.0, **_FEW), ROWS, {}),
+    "MultiviewECMdd": (MultiviewECMdd(3, views=[[0], [1]], **_FEW), ROWS, {}),
+    "TECM": (TECM(3, **_FEW), ROWS, {"source": ROWS + 1}),
     "ECM pca": (ECM(2, metric=PCA(1), **_FEW), ROWS, {}),
 }
 

@@ -9,7 +9,10 @@ import credalis
 from credalis import ECM, NNEVCLUS, FocalSets
 from credalis.exceptions import PowerWarning
 from credalis.streaming import NewClusterMonitor, ProposedCluster, StreamState
+from credalis.streaming._balls import Balls, Reference
 from credalis.streaming._calibration import strangeness
+from credalis.streaming._evidence import CURRENT
+from credalis.streaming._proposals import proposed_clusters
 
 CENTERS = np.array([[0, 0], [8, 0], [4, 7], [12, 7], [-4, 8]], dtype=float)
 KNOWN = CENTERS[:3]
@@ -379,3 +382,16 @@ def test_fit_says_what_can_be_noticed(model, calibration):
     with pytest.warns(PowerWarning, match="no new cluster is noticed"):
         strict.set_params(rejection_rate=0.2).fit(calibration[:11])
     assert strict.detectable_share_ == np.inf
+
+
+def test_cores_without_a_distance_to_themselves_are_clusters():
+    places = np.array([[1e308, 0.0], [1e308, 1.0]])
+    counts = np.ones(2, dtype=int)
+    balls = Balls(places, places, *[counts] * 7)
+    # As rounding leaves it at the end of the numbers.
+    reference = Reference(
+        np.empty((0, 2)), 10, lambda a, b: 1e290, 1e-300, 0.0, CURRENT
+    )
+    found = proposed_clusters(balls, np.array([5.0, 4.0]), 3.0, reference)
+    assert [len(cluster.objects) for cluster in found] == [1, 1]
+    assert [cluster.center[0] for cluster in found] == [1e308, 1e308]

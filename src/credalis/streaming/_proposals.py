@@ -77,6 +77,8 @@ def proposed_clusters(
     order = np.argsort(-log_weighted[cores], kind="stable")
     near = reference.are_close(balls.points, points[order])
     group = np.where(near.any(axis=1), group_of_core[order][near.argmax(axis=1)], -1)
+    # At the end of the numbers a core may have no distance to itself.
+    group[cores] = group_of_core
     clusters = []
     for k in range(n_groups):
         objects = balls.objects[group == k]

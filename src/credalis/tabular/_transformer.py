@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from credalis._checks import check_choice, is_frame, naming
+from credalis._checks import check_choice, is_frame, naming, shown
 from credalis._choices import DATE_PARTS
 from credalis._refusals import refuses_by_name
 from credalis._weights import check_sample_weight
@@ -135,14 +135,20 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """`fit`, with weights of the rows for scales and balance."""
         check_choice("scaling", self.scaling, SCALINGS)
         check_choice("missing", self.missing, _MISSING)
-        for part in self.date_parts:
+        with naming("date_parts"):
+            date_parts = tuple(self.date_parts)
+        for part in date_parts:
             check_choice("date_parts", part, tuple(DATE_PARTS))
+        for name in ("orders", "cyclic"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, Mapping):
+                raise ValueError(f"{name} must be a mapping, got {shown(value)}")
         content = self._content(X, reset=True)
         columns, self.decisions_ = decide(
             FrameTable(content),
             self.columns,
             exclude=self.exclude,
-            date_parts=self.date_parts,
+            date_parts=date_parts,
             orders=self.orders,
             cyclic=self.cyclic,
         )
