@@ -74,6 +74,18 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
+    "subsection_order": [
+        f"../examples/{section}"
+        for section in (
+            "basics",
+            "doubt",
+            "article",
+            "knowledge",
+            "data",
+            "service",
+            "beliefs",
+        )
+    ],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,

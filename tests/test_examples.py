@@ -1,41 +1,61 @@
-"""The examples run."""
+"""The examples of the gallery run without a warning and draw their figures."""
 
+import ast
 import runpy
-import warnings
 from pathlib import Path
 
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
-from credalis import NNEVCLUS
-from credalis.exceptions import ResultWarning
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
-
-
-@pytest.fixture(params=["short", pytest.param("whole", marks=pytest.mark.slow)])
-def training(request, monkeypatch):
-    """Whether networks are trained to the end, or three epochs at most."""
-    fit = NNEVCLUS.fit
-
-    def short_fit(self, *data, **information):
-        if self.max_iter != "auto":
-            self.max_iter = min(self.max_iter, 3)
-        return fit(self, *data, **information)
-
-    if request.param == "short":
-        monkeypatch.setattr(NNEVCLUS, "fit", short_fit)
-        for category in (ConvergenceWarning, ResultWarning):
-            warnings.simplefilter("ignore", category)
+# At most two seconds of processor time each; the others are run by `make test-slow`.
+QUICK = {
+    "plot_butterfly",
+    "plot_coverage_sets",
+    "plot_first_look",
+    "plot_mixed_pixels",
+    "plot_stream",
+    "plot_text_topics",
+    "plot_time_series",
+    "plot_unseen_cluster",
+}
+NEEDED = ("onnxruntime", "pandas", "torch")
 
 
-@pytest.mark.usefixtures("training")
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_quick_examples_exist():
+    assert {path.stem for path in EXAMPLES} >= QUICK
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_page_has_a_title_and_a_story_and_its_section_has_a_heading(path):
+    title, line, blank, *story = ast.get_docstring(
+        ast.parse(path.read_text(encoding="utf-8"))
+    ).splitlines()
+    assert set(line) == {"="}
+    assert len(line) == len(title)
+    assert not blank
+    assert story
+    assert "" not in story, "the story is one paragraph"
+    assert (path.parent / "GALLERY_HEADER.rst").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path, id=path.stem, marks=[] if path.stem in QUICK else pytest.mark.slow
+        )
+        for path in EXAMPLES
+    ],
+)
 def test_example_draws_a_figure(path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
-    if "import torch" in path.read_text(encoding="utf-8"):
-        pytest.importorskip("torch")
+    text = path.read_text(encoding="utf-8")
+    for package in NEEDED:
+        if f"import {package}" in text:
+            pytest.importorskip(package)
     monkeypatch.setattr(plt, "show", lambda: None)
     plt.close("all")
     runpy.run_path(str(path))

@@ -64,3 +64,9 @@ def test_only_sets_between_clusters_and_the_frame_are_hatched():
         False,
     ]
     assert len({style.hatch for style in styles[4:7]}) == 3
+
+
+@pytest.mark.parametrize("n_clusters", [-1, 2.5, "3"])
+def test_a_number_of_colours_that_is_none_is_named(n_clusters):
+    with pytest.raises(ValueError, match="n_clusters"):
+        cluster_colors(n_clusters)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._checks import check_integer
 from credalis.belief import FocalSets
 
 Colors = NDArray[np.float64]
@@ -58,11 +59,32 @@ class SetStyle:
 
 
 def cluster_colors(n_clusters: int) -> Colors:
-    """RGB colours (n_clusters, 3); cluster k has the same colour whatever their number.
+    """Colours of clusters that eyes of any kind can tell apart.
 
-    Beyond eight, each colour is the one farthest from all before it, for normal and for
-    red-green-blind eyes; after 64 the colours come back.
+    The first eight differ in a grey print, too. Beyond, each colour is the one farthest
+    from all before it, for normal and for red-green-blind eyes; after 64 the colours
+    come back.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+
+    Returns
+    -------
+    array of shape (n_clusters, 3)
+        Red, green and blue, from 0 to 1. Cluster k has the same colour whatever the
+        number of clusters.
+
+    Examples
+    --------
+    >>> from credalis.plots import cluster_colors
+    >>> cluster_colors(3)[[0, 0, 2]].round(2)
+    array([[0.  , 0.41, 0.66],
+           [0.  , 0.41, 0.66],
+           [0.  , 0.62, 0.46]])
     """
+    n_clusters = check_integer("n_clusters", n_clusters, at_least=0)
     if n_clusters <= len(BASE_COLORS):
         return _base_colors()[:n_clusters].copy()
     return _spaced_colors()[np.arange(n_clusters) % MAX_COLORS]

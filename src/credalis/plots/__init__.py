@@ -2,9 +2,11 @@
 
 The class methods ``from_...`` of a Display compute what is to be seen; its method
 ``plot`` draws it, on a new figure or on given axes, as often as wished. matplotlib is
-imported when something is drawn, not before.
+imported when something is drawn, not before. `cluster_colors` are the colours that all
+of them use, for drawings of your own.
 """
 
+from credalis._drawing.palette import cluster_colors
 from credalis.plots._consistency import ConsistencyDisplay
 from credalis.plots._constraints import ConstraintDisplay
 from credalis.plots._contour import ContourDisplay
@@ -29,4 +31,5 @@ __all__ = [
     "MassDisplay",
     "SelectionDisplay",
     "ShepardDisplay",
+    "cluster_colors",
 ]

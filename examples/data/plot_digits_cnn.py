@@ -2,8 +2,8 @@
 Which handwritten digits are doubtful, and what do 200 questions change?
 ========================================================================
 
-A small convolutional network takes the place of the perceptron. It needs PyTorch:
-``pip install credalis[torch]``.
+A small convolutional network takes the place of the perceptron. It needs PyTorch: ``pip
+install credalis[torch]``.
 """
 
 # %%
@@ -59,8 +59,8 @@ dissimilarities = path_lengths(X)
 
 
 # %%
-# The module is called with the number of focal sets and returns one number for each.
-# In training it sees every image moved at random by up to a pixel.
+# The module is called with the number of focal sets and returns one number for each. In
+# training it sees every image moved at random by up to a pixel.
 class RandomShift(nn.Module):
     def forward(self, x):
         if not self.training:
