@@ -25,6 +25,7 @@ from benchmarks import (
     mixed,
     nnevclus,
     out_of_core,
+    page,
     peaks,
     prototypes,
     relational,
@@ -77,7 +78,11 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     known = f"{', '.join(ALL)}; alone, with options: {', '.join(COMPARISONS)}"
     parser.add_argument("names", nargs="*", metavar="NAME", help=known)
-    names = parser.parse_args().names or list(BENCHMARKS)
+    parser.add_argument(
+        "--store", action="store_true", help="write the runs to the site's page as well"
+    )
+    arguments = parser.parse_args()
+    names = arguments.names or list(BENCHMARKS)
     unknown = sorted(set(names) - set(ALL))
     if unknown:
         parser.error(f"unknown benchmark {unknown[0]!r}, known: {', '.join(ALL)}")
@@ -95,6 +100,8 @@ def main():
         }
         path = RESULTS / f"{name}.json"
         path.write_text(json.dumps(content, indent=1) + "\n")
+        if arguments.store and name in BENCHMARKS:
+            page.store(name, content)
 
 
 main()

@@ -138,6 +138,7 @@ if _address:
         "version_match": os.environ.get("CREDALIS_SITE_VERSION", "dev"),
     }
     html_theme_options["check_switcher"] = False
+    html_theme_options["show_version_warning_banner"] = True
     html_theme_options["navbar_end"].insert(0, "version-switcher")
     ogp_site_url = html_baseurl
 else:

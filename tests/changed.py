@@ -51,7 +51,7 @@ OTHERS = {
     "Makefile": "tests/test_contributing.py",
     "benchmarks": "tests/test_benchmarks.py",
     "README.md": "tests/test_pages.py",
-    "docs": "tests/test_pages.py",
+    "docs": "tests/test_pages.py tests/test_reference.py tests/test_site.py",
     "examples": "tests/test_examples.py",
 }
 
@@ -99,7 +99,7 @@ def chosen_tests(changed: set[str] | None) -> tuple[list[str], list[str]]:
         elif path.is_relative_to(TESTS):
             paths.update(_tests_of_test(path))
         elif path.parts[0] in OTHERS:
-            paths.add(OTHERS[path.parts[0]])
+            paths.update(OTHERS[path.parts[0]].split())
     if CONTRACT in paths:
         estimators.clear()
     return _without_repetition(paths), sorted(estimators)

@@ -18,6 +18,7 @@ from benchmarks import (
     doubt,
     embeddings,
     generated,
+    page,
     scores,
     sizes,
 )
@@ -437,3 +438,24 @@ class TestEmbeddings:
         first, again = embeddings.latent(30, 5, 1), embeddings.latent(30, 5, 1)
         assert_array_equal(first[0], again[0])
         assert (first[0] != embeddings.latent(30, 5, 2)[0]).any()
+
+
+class TestPage:
+    def test_the_page_is_that_of_the_stored_runs(self):
+        assert page.PAGE.read_text("utf-8") == page.markdown()
+
+    def test_a_run_becomes_a_table(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(page, "RUNS", tmp_path / "runs")
+        monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+        measured = {
+            "work": "sorting",
+            "baseline": "by hand",
+            "seconds": 0.0021,
+            "baseline_seconds": 4.2,
+            "ratio": 2000.0,
+        }
+        content = {"environment": {"cores": 2}, "measurements": [measured]}
+        page.store("order", content)
+        text = page.PAGE.read_text("utf-8")
+        assert "| sorting | by hand | 2.1 ms | 4.2 s | 2000.0 |" in text
+        assert "Measured with cores 2." in text

@@ -92,7 +92,7 @@ def test_what_estimators_share_adds_the_contract_of_all():
         ("tests/metrics/test_rand.py", "tests/metrics/test_rand.py"),
         ("tests/objectives/conftest.py", "tests/objectives"),
         ("tests/changed.py", "tests/test_contributing.py"),
-        ("docs/guide.md", "tests/test_pages.py"),
+        ("README.md", "tests/test_pages.py"),
         ("CONTRIBUTING.md", "tests/test_contributing.py"),
     ],
 )

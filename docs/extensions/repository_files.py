@@ -23,10 +23,10 @@ PAGES_FROM_THE_ROOT = {
     "project/releasing": "RELEASING.md",
     "reference/security": "SECURITY.md",
 }
-# A link or a picture in Markdown outside of code: [words](target) or ![words](target)
+# A link or a picture in Markdown, or code, in which there are none.
 _LINK = re.compile(
     r"(?P<code>^```.*?^```|`[^`\n]*`)"
-    r"|(?P<before>\]\()(?P<target>[^()\s#:]+)(?P<anchor>#[^()\s]*)?(?P<after>\))",
+    r"|\[(?P<words>[^][]*)\]\((?P<target>[^()\s#:]+)(?P<anchor>#[^()\s]*)?\)",
     re.S | re.M,
 )
 
@@ -50,19 +50,16 @@ def site_text(text, file, docname, repository=None):
         if match["code"]:
             return match["code"]
         target = Path(os.path.normpath(file.parent / match["target"]))
-        there = page_of(target)
-        if there is not None:
-            path = os.path.relpath(there, (DOCS / docname).parent)
-        elif target.is_relative_to(DOCS):
-            path = os.path.relpath(target, (DOCS / docname).parent)
+        there = page_of(target) or target
+        if there.is_relative_to(DOCS):
+            path = Path(os.path.relpath(there, (DOCS / docname).parent)).as_posix()
         elif target.exists() and repository:
             path = f"{repository}/{target.relative_to(ROOT).as_posix()}"
         else:
-            return match[0]
-        return f"{match['before']}{path}{match['anchor'] or ''}{match['after']}"
+            return match["words"] if target.exists() else match[0]
+        return f"[{match['words']}]({path}{match['anchor'] or ''})"
 
-    linked = _LINK.sub(on_the_site, text)
-    return linked if repository else _without_dead_links(linked, docname)
+    return _LINK.sub(on_the_site, text)
 
 
 def page_of(target):
@@ -76,17 +73,6 @@ def page_of(target):
         below = page.relative_to(ROOT / "examples").with_suffix(".rst")
         return DOCS / "gallery" / below
     return None
-
-
-def _without_dead_links(text, docname):
-    """Words instead of links to files that the site does not have."""
-
-    def words(match):
-        target = Path(os.path.normpath((DOCS / docname).parent / match["target"]))
-        inside = target.is_relative_to(DOCS)
-        return match[0] if inside or not target.exists() else match["words"]
-
-    return re.sub(r"\[(?P<words>[^]]*)\]\((?P<target>[^()\s#:]+)\)", words, text)
 
 
 def repository_address():

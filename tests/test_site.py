@@ -1,0 +1,86 @@
+"""What makes the site from the pages: links of the repository, and the check of it."""
+
+import pytest
+
+import check
+import repository_files as files
+from pages import ROOT
+from repository_files import site_text
+
+DOCS = ROOT / "docs"
+REPOSITORY = "https://example.org/blob/main"
+
+
+def on_the_site(text, docname="howto/streams", repository=None):
+    return site_text(text, DOCS / f"{docname}.md", docname, repository)
+
+
+@pytest.mark.parametrize(
+    ("in_the_repository", "there"),
+    [
+        ("[a](large_files.md#dask)", "[a](large_files.md#dask)"),
+        ("[a](../reference/app.md)", "[a](../reference/app.md)"),
+        ("[a](../../CHANGELOG.md)", "[a](../project/changelog.md)"),
+        ("[a](../../SECURITY.md#limits)", "[a](../reference/security.md#limits)"),
+        ("[a](../../examples/plot_b.py)", "[a](../gallery/plot_b.rst)"),
+        ("[a](../../examples/data/plot_b.py)", "[a](../gallery/data/plot_b.rst)"),
+        ("[a](../../examples)", "[a](../gallery/index.rst)"),
+        ("[a](https://example.org/x)", "[a](https://example.org/x)"),
+        ("`[a](../../CHANGELOG.md)`", "`[a](../../CHANGELOG.md)`"),
+        ("see [the licence](../../LICENSE).", "see the licence."),
+    ],
+)
+def test_links_of_the_repository_lead_to_pages(in_the_repository, there):
+    assert on_the_site(in_the_repository) == there
+
+
+def test_other_files_lead_to_the_repository_where_its_address_is_known():
+    text = on_the_site("[a](../../LICENSE)", repository=REPOSITORY)
+    assert text == f"[a]({REPOSITORY}/LICENSE)"
+
+
+def test_pages_from_the_root_keep_their_links():
+    text = "[a](docs/reference/fuzzing.md) [b](SECURITY.md)"
+    shown = site_text(text, ROOT / "CONTRIBUTING.md", "project/contributing")
+    assert shown == "[a](../reference/fuzzing.md) [b](../reference/security.md)"
+
+
+def test_every_page_from_the_root_has_a_place_and_a_text():
+    for docname, name in files.PAGES_FROM_THE_ROOT.items():
+        assert (DOCS / f"{docname}.md").is_file()
+        assert (ROOT / name).is_file()
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=str)
+def test_every_page_is_in_the_contents_of_its_folder(page):
+    name = page.stem
+    folder = page.parent
+    if name == "index":
+        name, folder = folder.name + "/index", folder.parent
+    if page.is_relative_to(DOCS / "gallery") or page == DOCS / "index.md":
+        return
+    contents = (folder / "index.md").read_text("utf-8").split()
+    assert name in contents or "*" in contents
+
+
+def test_the_check_finds_what_is_wrong(tmp_path):
+    good = '<h1 id="top"></h1><a href="#top"></a><img src="p.png" alt="a picture">'
+    (tmp_path / "p.png").write_bytes(b"")
+    (tmp_path / "good.html").write_text(good)
+    assert check.problems(tmp_path) == ([], 1)
+    bad = """
+        <a href="good.html#top"></a><a href="good.html#bottom"></a>
+        <a href="no.html"></a>
+        <img src="p.png" alt=""><script src="https://example.org/x.js"></script>
+        <link rel="stylesheet" href="no.css"><a href="https://example.org/no"></a>
+    """
+    (tmp_path / "bad.html").write_text(bad)
+    found, n_pages = check.problems(tmp_path)
+    assert n_pages == 2
+    assert found == [
+        "bad.html: no words for p.png",
+        "bad.html: loads https://example.org/x.js",
+        "bad.html: there is no no.css",
+        "bad.html: no such place, good.html#bottom",
+        "bad.html: there is no no.html",
+    ]
