@@ -4,6 +4,7 @@ import ast
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -61,3 +62,19 @@ def test_example_draws_a_figure(path, monkeypatch):
     runpy.run_path(str(path))
     assert plt.get_fignums()
     plt.close("all")
+
+
+def test_warping_by_hand_is_that_of_the_package(monkeypatch):
+    dtw = pytest.importorskip("dtaidistance.dtw")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.setattr(plt, "show", lambda: None)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    path = next(each for each in EXAMPLES if each.name == "plot_time_series.py")
+    names = runpy.run_path(str(path))
+    plt.close("all")
+    series = names["series"][:12]
+    np.testing.assert_allclose(
+        names["warping_by_hand"](series, 12),
+        dtw.distance_matrix_fast(series, window=13),
+        atol=1e-10,
+    )

@@ -86,8 +86,8 @@ def combine(
           are decomposed into simple ones, those about the same set A are combined,
           w(A) = Π w_j(A), discounted by the share of A among all simple ones,
           w'(A) = 1 - (1 - w(A)) s_A / Σ s, and the results are combined
-          conjunctively. Needs mass on Ω and no weight above 1. This form of the rule
-          could not be compared with the article.
+          conjunctively. Needs mass on Ω and no weight above 1. This is the rule of
+          the R package ibelief, by its authors, with η = 0.
 
     Returns
     -------

@@ -13,10 +13,6 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 # Added to the number of objects of a component, which is then never 0.
-_NO_SPREAD = (
-    "a component of a bootstrap sample has no spread in some direction: increase "
-    "reg_covar or lower n_clusters"
-)
 _SMALLEST_NUMBER = 10 * np.finfo(np.float64).eps
 
 _NO_SPREAD = (
