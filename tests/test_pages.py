@@ -34,11 +34,15 @@ def folder(tmp_path, monkeypatch):
     iris = load_iris()
     names = [name.removesuffix(" (cm)") for name in iris.feature_names]
     flowers = [
-        [f"F{i + 1:03d}", *row, iris.target_names[kind]]
+        [f"F{i:03d}", *row, iris.target_names[kind]]
         for i, (row, kind) in enumerate(zip(iris.data, iris.target, strict=True))
     ]
     write_table("iris.csv", [["flower", *names, "species"], *flowers])
-    new = [["N1", 5.0, 3.4, 1.5, 0.2], ["N2", 6.3, 2.8, 5.0, 1.7], ["N3", 9, 9, 1, 9]]
+    new = [
+        ["N1", 5.1, 3.5, 1.4, 0.2],  # clear
+        ["N2", 6.7, 3.0, 5.0, 1.7],  # between two clusters
+        ["N3", 4.5, 2.3, 6.0, 0.4],  # in none
+    ]
     write_table("new.csv", [["flower", *names], *new])
     return tmp_path
 
