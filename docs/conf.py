@@ -57,6 +57,7 @@ myst_links_external_new_tab = False
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -1,5 +1,7 @@
 """What makes the site from the pages: links of the repository, and the check of it."""
 
+import re
+
 import pytest
 
 import check
@@ -61,6 +63,20 @@ def test_every_page_is_in_the_contents_of_its_folder(page):
         return
     contents = (folder / "index.md").read_text("utf-8").split()
     assert name in contents or "*" in contents
+
+
+LINK = re.compile(
+    r"^```.*?^```|`[^`\n]*`|\]\((?P<target>[^()\s#:]+)(?:#[^()\s]*)?\)", re.S | re.M
+)
+
+
+@pytest.mark.parametrize(
+    "page", [*ROOT.glob("*.md"), *sorted(DOCS.rglob("*.md"))], ids=str
+)
+def test_links_of_a_page_work_in_the_repository(page):
+    for link in LINK.finditer(page.read_text("utf-8")):
+        if link["target"]:
+            assert (page.parent / link["target"]).exists(), link["target"]
 
 
 def test_the_check_finds_what_is_wrong(tmp_path):

@@ -81,11 +81,11 @@ def _is_left_out(node):
 
 
 def _describe_thumbnails(app, doctree):
-    """A small picture of the gallery shows what the text of its card says."""
+    """A small picture of the gallery stands for the example that it is called after."""
     for image in doctree.findall(nodes.image):
-        card = image.parent
-        if image["uri"].endswith("_thumb.png") and card.get("tooltip"):
-            image["alt"] = card["tooltip"]
+        name = re.search(r"sphx_glr_(?:plot_)?(\w+)_thumb\.\w+$", image["uri"])
+        if name and not image.get("alt"):
+            image["alt"] = f"Figure of the example: {name[1].replace('_', ' ')}"
 
 
 def setup(app):
