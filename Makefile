@@ -102,10 +102,11 @@ docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going --quiet -b html -d build/doctrees docs build/docs
 	$(BIN)/python docs/check.py build/docs
 
+# The gallery runs PyTorch, whose version the tests name.
 $(VENV)/.docs: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
-	touch $@ $(VENV)/.plot $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs,test]"
+	touch $@ $(VENV)/.plot $(VENV)/.demo $(VENV)/.test
 
 $(VENV)/.plot: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
