@@ -10,16 +10,12 @@ from sklearn.metrics import adjusted_rand_score
 import credalis
 from credalis import ECMdd, FocalSets, MultiviewECMdd
 from credalis.cluster.relational._multiview import (
+    cluster_weights,
     multiview_distances,
     product_weights,
     view_costs,
 )
-from credalis.exceptions import ExperimentalWarning
 from helpers import assert_decreasing, assert_valid_partition
-
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::credalis.exceptions.ExperimentalWarning"
-)
 
 
 def two_views(seed=0):
@@ -39,8 +35,12 @@ def test_noise_counts_less(seed, weights):
         reached = adjusted_rand_score(labels, model.labels_)
         assert reached >= adjusted_rand_score(labels, alone.labels_) - 0.02
     good, noise = np.moveaxis(model.view_weights_, -1, 0)
-    assert (noise < good / 2).all()
     np.testing.assert_allclose(good * noise, 1)
+    if weights == "local":
+        is_cluster = model.focal_sets_.cardinality == 1
+        assert model.view_weights_.shape == (len(model.focal_sets_), 2)
+        good, noise = good[is_cluster], noise[is_cluster]
+    assert (noise < good / 2).all()
     assert_decreasing(model.history_)
     assert_valid_partition(model.partition_)
 
@@ -61,15 +61,16 @@ def test_one_view_is_ecmdd(parameters):
 def test_weights_and_costs_of_a_worked_example():
     """One cluster and Ω of two; two objects; two views."""
     sets = FocalSets.from_subsets(2, [(), (0,), (0, 1)])
-    distances = np.array([[[0, 0], [1, 2], [3, 4]], [[0, 0], [4, 8], [0, 1]]], float)
+    distances = np.array([[[7, 7], [1, 2], [3, 4]], [[7, 7], [4, 8], [0, 1]]], float)
     powers = np.array([[9.0, 9.0], [0.5, 0.25], [0.1, 0.2]])
     costs = view_costs(distances, powers, sets, alpha=2.0)
-    # α = 2: a half of 4 of the cost of Ω is that of each of its clusters.
-    frame = np.array([0.3 + 0.8, 0.2]) * 2
-    single = np.array([0.5 + 0.5, 2 + 2])
-    np.testing.assert_allclose(costs, [single + frame, frame])
+    np.testing.assert_allclose(
+        costs, [[0, 0], [0.5 + 0.5, 2 + 2], [4 * (0.3 + 0.8), 4 * 0.2]]
+    )
     np.testing.assert_allclose(product_weights(np.array([2.0, 8.0])), [2.0, 0.5])
     np.testing.assert_allclose(product_weights(np.zeros(2)), [1.0, 1.0])
+    # As in the program of the authors: (F_1 F_2)^(1/2) / F_v for each set.
+    np.testing.assert_allclose(product_weights(costs)[:2], [[1, 1], [2, 0.5]])
 
 
 def test_weights_minimise_the_cost_under_a_product_of_one(rng):
@@ -82,17 +83,22 @@ def test_weights_minimise_the_cost_under_a_product_of_one(rng):
         assert ((best * costs).sum(axis=1) <= (other * costs).sum(axis=1) + 1e-12).all()
 
 
-def test_dissimilarities_to_sets_are_weighted_by_their_clusters():
+def test_dissimilarities_to_sets_are_weighted():
     sets = FocalSets.full(2)
     to_medoids = np.array([[[1.0], [3.0]], [[2.0], [6.0]]])
     to_sets = np.array([[[0], [1], [3], [5]], [[0], [2], [6], [7]]], float)
-    weights = np.array([[1.0, 2.0], [3.0, 4.0]])
+    weights = np.array([[1.0, 1.0], [1.0, 2.0], [3.0, 4.0], [2.0, 5.0]])
     of_views, together = multiview_distances(to_medoids, to_sets, weights, sets, 1.0)
-    # Ω: (5 + 2)/2 and (7 + 4)/2, with the mean weights 2 and 3.
+    # Ω: (5 + 2)/2 and (7 + 4)/2.
     np.testing.assert_allclose(of_views[:, 3, 0], [3.5, 5.5])
     np.testing.assert_allclose(
-        together[1:, 0], [1 + 2 * 2, 3 * 3 + 4 * 6, 2 * 3.5 + 3 * 5.5]
+        together[1:, 0], [1 + 2 * 2, 3 * 3 + 4 * 6, 2 * 3.5 + 5 * 5.5]
     )
+    np.testing.assert_array_equal(cluster_weights(weights, sets), weights[1:3])
+    # A cluster that is no focal set has the weights of those it is in.
+    some = FocalSets.from_subsets(2, [(), (0,), (0, 1)])
+    found = cluster_weights(weights[:3], some)
+    np.testing.assert_array_equal(found, [weights[1], weights[2]])
 
 
 def test_matrices_tables_and_columns_are_the_same():
@@ -135,12 +141,6 @@ def test_new_objects_after_a_file(weights, tmp_path):
     new = {name: each[:5] + 0.01 for name, each in views.items()}
     assert loaded.predict_partition(new) == model.predict_partition(new)
     np.testing.assert_array_equal(model.predict(new), model.labels_[:5])
-
-
-def test_it_says_that_it_is_experimental(monkeypatch):
-    monkeypatch.setattr("credalis._warnings._already_told", set())
-    with pytest.warns(ExperimentalWarning, match="MultiviewECMdd"):
-        MultiviewECMdd(3, random_state=0).fit(two_views()[0])
 
 
 @pytest.mark.parametrize(

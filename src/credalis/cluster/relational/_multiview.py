@@ -10,7 +10,6 @@ from credalis import _archive
 from credalis._checks import check_choice, check_factor
 from credalis._neighbors import check_metric
 from credalis._progress import Report
-from credalis._warnings import warn_experimental
 from credalis.belief import FocalSets
 from credalis.cluster._framework._fit import fit
 from credalis.cluster._framework._solution import Solution
@@ -41,7 +40,6 @@ from credalis.cluster.relational._ecmdd_prototypes import single_distances
 from credalis.cluster.relational._medoid_descent import medoid_separation, set_medoids
 from credalis.dissimilarity import check_dissimilarities
 from credalis.objectives import (
-    cluster_shares,
     mass_weights,
     masses_from_costs,
     set_costs,
@@ -93,9 +91,9 @@ class MultiviewStep:
 def view_costs(
     distances: Array, mass_powers: Array, focal_sets: FocalSets, alpha: float
 ) -> Array:
-    """What clusters cost in each view, F_kv = Σ_{A_j ∋ k} |A_j|^(α-1) Σ_i m_ij^β d_ijv.
+    """What sets of clusters cost in each view, F_jv = |A_j|^α Σ_i m_ij^β d_ijv.
 
-    Their sum over the clusters is F_v = Σ_{A_j ≠ ∅} |A_j|^α Σ_i m_ij^β d_ijv.
+    That of ∅, which is not near to anything in any view, is 0.
 
     Parameters
     ----------
@@ -110,11 +108,13 @@ def view_costs(
 
     Returns
     -------
-    array of shape (n_clusters, n_views)
+    array of shape (n_focal_sets, n_views)
     """
-    sizes = np.maximum(focal_sets.cardinality, 1).astype(np.float64)
+    sizes = focal_sets.cardinality.astype(np.float64)
     of_sets = np.einsum("vji,ji->jv", distances, mass_powers)
-    return cluster_shares(focal_sets).T @ (sizes[:, None] ** alpha * of_sets)
+    of_sets[sizes == 0] = 0.0
+    costs: Array = sizes[:, None] ** alpha * of_sets
+    return costs
 
 
 def product_weights(costs: Array) -> Array:
@@ -150,8 +150,8 @@ def multiview_distances(
         Dissimilarities to the medoids of the clusters.
     to_sets : array of shape (n_views, n_focal_sets, n_samples)
         Dissimilarities to the medoids of the sets; that of ∅ is not read.
-    weights : array of shape (n_clusters, n_views)
-        λ_kv; those of a set are the means over its clusters.
+    weights : array of shape (n_focal_sets, n_views)
+        λ_jv.
     focal_sets : FocalSets
         The sets.
     gamma : float
@@ -168,8 +168,21 @@ def multiview_distances(
             for each in zip(to_medoids, to_sets, strict=True)
         ]
     )
-    of_sets = cluster_shares(focal_sets) @ weights
-    return of_views, np.einsum("jv,vji->ji", of_sets, of_views)
+    return of_views, np.einsum("jv,vji->ji", weights, of_views)
+
+
+def cluster_weights(weights: Array, focal_sets: FocalSets) -> Array:
+    """λ_kv of the clusters, (n_clusters, n_views).
+
+    Those that are no focal sets have the means over the sets they are in.
+    """
+    found = []
+    for k in range(focal_sets.n_clusters):
+        rows = focal_sets.membership[:, k] > 0
+        if (k,) in focal_sets:
+            rows = np.arange(len(focal_sets)) == focal_sets.index((k,))
+        found.append(weights[rows].mean(axis=0) if rows.any() else weights.mean(axis=0))
+    return np.array(found)
 
 
 def _check_views(
@@ -180,7 +193,7 @@ def _check_views(
     n_views, weights = len(fitted["views_"]), fitted["view_weights_"]
     shape: tuple[int, ...] = (n_views,)
     if parameters.get("weights") == "local":
-        shape = (len(fitted["medoids_"]), n_views)
+        shape = (len(fitted["set_medoids_"]), n_views)
     if weights.shape != shape:
         raise ValueError(
             f"{owner}.view_weights_ must have shape {shape}, got {weights.shape}"
@@ -203,19 +216,20 @@ class MultiviewECMdd(RelationalClusterer):
     single medoids; the medoids are the same objects in all views. The weights of the
     views are positive numbers whose product is 1: the more the clusters cost in a view,
     the less it counts. With ``weights="global"`` (MECMdd-RWG) they are the same for all
-    clusters, λ_v = (Π_h F_h)^(1/V) / F_v with F_v = Σ_ij |A_j|^α m_ij^β d_ijv. With
-    ``weights="local"`` (MECMdd-RWL) each cluster has its own, and λ_jv is the mean over
-    the clusters in A_j.
+    sets, λ_v = (Π_h F_h)^(1/V) / F_v with F_v = Σ_ij |A_j|^α m_ij^β d_ijv. With
+    ``weights="local"`` (MECMdd-RWL) each set of clusters has its own, from its part
+    F_jv of the sum.
 
     Masses and weights are optimal for the medoids. The medoids are optimal for the
     masses on single clusters only, so that J can increase where sets of clusters carry
     mass; the best that are met are kept. The matrices of all dissimilarities are held
     in memory. With one view this is ECMdd, with ∅ as noise.
 
-    The article could not be compared: that medoids are common to all views, that the
-    product of weights is 1, and the weights of sets of clusters rest on the methods
-    for fuzzy clusters that it extends. A fit gives an `ExperimentalWarning`, once in a
-    process.
+    The definitions are those of the program of the authors (evclust 0.2 for Python),
+    with the form of the weights that it calls "prod". Two things differ. A medoid v_k
+    minimises Σ_i m_i({k})^β Σ_v λ_kv d_v(i, v_k), as in ECMdd, where the program sums
+    the dissimilarities of an object to all others. And the medoids of sets are chosen
+    by weighted dissimilarities, where it gives all views the same weight.
 
     Parameters
     ----------
@@ -227,7 +241,7 @@ default=None
         The columns of each view, by numbers or names. Columns that are in none are not
         used. None: one view of all columns, or the tables that X holds.
     weights : {"global", "local"}, default="global"
-        Whether a view has one weight, or one for each cluster.
+        Whether a view has one weight, or one for each set of clusters.
     focal_sets : {"auto", "singletons", "pairs", "full", "two-step"} or FocalSets, \
 default="auto"
         Which sets of clusters may carry mass. "auto" takes all pairs up to four
@@ -283,8 +297,8 @@ default="auto"
         Cluster of maximal plausibility.
     views_ : dict from str to array of int
         Columns of each view; those of matrices are side by side.
-    view_weights_ : array of shape (n_views,) or (n_clusters, n_views)
-        Weights λ_v or λ_kv, in the order of `views_`.
+    view_weights_ : array of shape (n_views,) or (n_focal_sets, n_views)
+        Weights λ_v or λ_jv, in the order of `views_`; those of ∅ are 1.
     view_scales_ : array of shape (n_views,)
         What dissimilarities of a view were multiplied by, so that their mean is the
         same in all views. This makes weights comparable and changes nothing else.
@@ -315,6 +329,10 @@ default="auto"
 
     References
     ----------
+    A. Soubeiga, V. Antoine and S. Moreno (2024), Multi-view relational evidential
+    c-medoid clustering with adaptive weighted, IEEE 11th International Conference on
+    Data Science and Advanced Analytics (DSAA).
+
     A. Soubeiga, V. Antoine, A. Corteval, N. Kerckhove, S. Moreno, I. Falih and J.
     Phalip (2025), Clustering and interpretation of time-series trajectories of chronic
     pain using evidential c-means, Expert Systems with Applications 260, 125369.
@@ -325,16 +343,12 @@ default="auto"
 
     Examples
     --------
-    >>> import warnings
     >>> import numpy as np
     >>> from credalis import MultiviewECMdd
     >>> from sklearn.datasets import make_blobs
     >>> shape, _ = make_blobs(90, centers=3, random_state=3)
     >>> noise = np.random.RandomState(0).uniform(size=(90, 2))
-    >>> model = MultiviewECMdd(3, random_state=0)
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     model = model.fit({"shape": shape, "noise": noise})
+    >>> model = MultiviewECMdd(3, random_state=0).fit({"shape": shape, "noise": noise})
     >>> bool(model.view_weights_[0] > 2 * model.view_weights_[1])
     True
     """
@@ -541,13 +555,14 @@ default="auto"
         report: Report,
     ) -> Solution:
         n_views = len(problem.views)
-        weights = np.ones((self.n_clusters, n_views))
+        weights = np.ones((len(focal_sets), n_views))
         if previous is None:
             medoids = self._seeds(problem, rng)
         else:
             medoids = previous.per_cluster["medoids_"]
-            found = previous.attributes()["view_weights_"]
-            weights = np.broadcast_to(found, weights.shape)
+            if self.weights == "global":
+                found = previous.attributes()["view_weights_"]
+                weights = np.broadcast_to(found, weights.shape)
 
         def step(before: MultiviewStep) -> tuple[MultiviewStep, float]:
             medoids, weights = before.next_medoids, before.next_weights
@@ -581,27 +596,27 @@ default="auto"
         medoids, weights = trace.state.medoids, trace.state.weights
         chosen = self._set_medoids(problem, medoids, weights, focal_sets)
         references = np.unique(np.append(medoids, chosen[chosen >= 0]))
-        per_cluster: dict[str, NDArray[Any]] = {"medoids_": medoids}
+        per_set: dict[str, NDArray[Any]] = {"set_medoids_": chosen}
         other = {
             **problem.fitted(references),
             "views_": problem.views,
             "view_scales_": problem.scales,
         }
         if self.weights == "local":
-            per_cluster["view_weights_"] = weights
+            per_set["view_weights_"] = weights
         else:
             other["view_weights_"] = weights[0]
         return Solution(
             masses=trace.state.masses.T,
             trace=trace,
-            per_cluster=per_cluster,
-            per_set={"set_medoids_": chosen},
+            per_cluster={"medoids_": medoids},
+            per_set=per_set,
             other=other,
             is_interrupted=trace.interrupted,
         )
 
     def _updated_weights(self, costs: Array) -> Array:
-        """λ_kv from F_kv, (n_clusters, n_views)."""
+        """λ_jv from F_jv, (n_focal_sets, n_views)."""
         if self.weights == "global":
             costs = np.broadcast_to(costs.sum(axis=0), costs.shape)
         return product_weights(costs)
@@ -613,14 +628,11 @@ default="auto"
         weights: Array,
         focal_sets: FocalSets,
     ) -> Indices:
-        to_medoids = np.einsum("kv,vki->ki", weights, problem.matrices[:, medoids])
+        of_clusters = cluster_weights(weights, focal_sets)
+        to_medoids = np.einsum("kv,vki->ki", of_clusters, problem.matrices[:, medoids])
         return set_medoids(medoids, to_medoids, focal_sets, self.eta)
 
     def _check_solution(self, problem: MultiviewProblem, solution: Solution) -> bool:
-        warn_experimental(
-            "MultiviewECMdd",
-            "medoids and weights could not be compared with the article",
-        )
         medoids = solution.per_cluster["medoids_"]
         return warn_of_collapse(self, *medoid_separation(problem.matrix, medoids))
 
@@ -645,7 +657,7 @@ default="auto"
         values = values.reshape(n_views, len(self.references_), -1)
         weights = self.view_weights_
         if weights.ndim == 1:
-            weights = np.tile(weights, (self.focal_sets_.n_clusters, 1))
+            weights = np.tile(weights, (len(self.focal_sets_), 1))
         _, distances = multiview_distances(
             values[:, self._among_references(self.medoids_)],
             values[:, self._among_references(self.set_medoids_)],
@@ -677,6 +689,7 @@ def _updated_medoids(
         if (k,) in focal_sets:
             of_clusters[k] = mass_powers[focal_sets.index((k,))]
     scores = np.zeros_like(of_clusters)
-    for of_view, matrix in zip(weights.T, problem.matrices, strict=True):
+    of_views = cluster_weights(weights, focal_sets).T
+    for of_view, matrix in zip(of_views, problem.matrices, strict=True):
         scores += of_view[:, None] * (of_clusters @ matrix)
     return nearest_distinct_objects(scores, problem.matrix)
