@@ -160,7 +160,7 @@ def views(rng: Rng) -> Call:
         shown = dict(zip(("a", "b"), shown, strict=True))
     if rng.random() < 0.1:
         shown = pick(rng, ({}, {"a": parts[0]}, {1: parts[0], 2: parts[1]}, *HOSTILE))
-    cls = pick(rng, (credalis.WMVEC, credalis.MultiviewECMdd))
+    cls = pick(rng, (credalis.WMVEC, credalis.MultiviewECMdd, credalis.NNEVCLUS))
     model = cls(2, views=mostly(rng, (None,), HOSTILE, 0.05), **_FEW)
 
     def run() -> None:
