@@ -13,6 +13,10 @@ DOCS = ROOT / "docs"
 REPOSITORY = "https://example.org/blob/main"
 
 
+def page_name(page):
+    return page.relative_to(ROOT).as_posix()
+
+
 def on_the_site(text, docname="howto/streams", repository=None):
     return site_text(text, DOCS / f"{docname}.md", docname, repository)
 
@@ -53,7 +57,7 @@ def test_every_page_from_the_root_has_a_place_and_a_text():
         assert (ROOT / name).is_file()
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=str)
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=page_name)
 def test_every_page_is_in_the_contents_of_its_folder(page):
     name = page.stem
     folder = page.parent
@@ -71,7 +75,7 @@ LINK = re.compile(
 
 
 @pytest.mark.parametrize(
-    "page", [*ROOT.glob("*.md"), *sorted(DOCS.rglob("*.md"))], ids=str
+    "page", [*ROOT.glob("*.md"), *sorted(DOCS.rglob("*.md"))], ids=page_name
 )
 def test_links_of_a_page_work_in_the_repository(page):
     for link in LINK.finditer(page.read_text("utf-8")):
