@@ -107,7 +107,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "../src/credalis/app/static/icon.svg"
 html_show_sourcelink = False
-html_sidebars = {"index": [], "gallery/index": []}
+html_sidebars = {"index": [], "methods": [], "gallery/index": []}
 html_theme_options = {
     "logo": {
         "text": "credalis",
