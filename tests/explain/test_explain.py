@@ -17,6 +17,7 @@ from credalis import (
     ECM,
     EVCLUS,
     NNEVCLUS,
+    Bootclus,
     CatECM,
     CredalPartition,
     FocalSets,
@@ -215,7 +216,7 @@ class TestModels:
     @pytest.mark.filterwarnings("ignore::credalis.exceptions.ExperimentalWarning")
     def test_categories_are_told_by_their_words(self):
         table = mixed_table()[["kind", "colour"]]
-        model = CatECM(2, random_state=0).fit(table)
+        model = CatECM(2, prototypes="shares", random_state=0).fit(table)
         cells = table.to_numpy(dtype=object)
         unnamed = clone(model).fit(cells)
         for made, X in ((model, table), (unnamed, cells)):
@@ -504,3 +505,24 @@ class TestPieces:
         assert facts["a"] == 1
         assert facts["typical"]["clusters"] == [0, 1]
         assert_allclose(sum(facts["typical"]["shares"]), 1)
+
+
+def test_columns_by_a_rough_model_are_those_of_the_model_itself():
+    # Bootclus compares rows with fewer landmarks and samples than it predicts with.
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((90, 4))
+    X[30:60, 1] += 6
+    X[60:, 2] += 6
+    model = Bootclus(3, n_bootstrap=120, random_state=0).fit(X)
+    rough = model._for_comparisons()
+    assert len(rough.landmarks_) < len(model.landmarks_)
+    assert len(rough.replicates_.weights) < 120
+    assert set(model.labels_[rough.landmarks_]) == {0, 1, 2}
+    np.testing.assert_allclose(rough.transform(X), model.transform(X), atol=0.15)
+    assert (rough.predict(X) == model.predict(X)).all()
+    found = explain(model, X, range(90))
+    for row, explanation in enumerate(found):
+        first = max(explanation.reasons, key=lambda reason: reason.weight)
+        assert first.feature in ("feature 1", "feature 2"), row
+    # What is told of the masses is what the model says, and the model stays as it was.
+    assert len(model.replicates_.weights) == 120

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from credalis._explain._cells import (
     TYPICAL,
     Cells,
+    comparison,
     places_of,
     remembered_by,
     remembering,
@@ -120,6 +121,7 @@ class RowExplainer:
             places_of(preparation),
             self._model.estimator.predict_partition,
             np.ones(len(kept), dtype=bool),
+            compare=comparison(self._model.estimator),
         )
         names = cluster_names_of(None, self._model, partition.n_clusters)
         explaining = Explaining(

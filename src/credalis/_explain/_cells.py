@@ -62,6 +62,9 @@ class Cells:
         Who says what the masses of rows are that were put together.
     known : CredalPartition, default=None
         Masses of the rows as they are, if they need not be predicted.
+    compare : callable, default=None
+        ``predict`` for rows that are compared with each other and not shown, quicker
+        and a little less exact; None: the same.
     typical : TypicalCells, default=None
         What the model remembers as typical; it stands in further rows of ``columns``
         and ``content``, behind those of the table.
@@ -75,6 +78,7 @@ class Cells:
     basis: str = MODEL
     known: CredalPartition | None = None
     typical: TypicalCells | None = None
+    compare: Predict | None = None
 
     @property
     def n_rows(self) -> int:
@@ -97,8 +101,9 @@ class Cells:
         """
         width = max(sources.shape[1], np.shape(self.content)[1])
         step = max(1, _BATCH_ENTRIES // width)
+        predict = self.compare or self.predict
         parts = [
-            self.predict(self._mixed(sources[start : start + step]))
+            predict(self._mixed(sources[start : start + step]))
             for start in range(0, len(sources), step)
         ]
         masses = np.concatenate([part.masses for part in parts])
@@ -191,16 +196,27 @@ def _of_estimator(model: BaseCredalClusterer, X: Any) -> Cells:
     check_is_fitted(model)
     matrix = model._validate(X, reset=False, ensure_min_samples=1)
 
-    def predict(rows: Array) -> CredalPartition:
-        with one_thread():
-            return uncopied_partition(model._reported_masses(rows), model.focal_sets_)
+    def predicting(model: BaseCredalClusterer) -> Predict:
+        def predict(rows: Array) -> CredalPartition:
+            with one_thread():
+                masses = model._reported_masses(rows)
+            return uncopied_partition(masses, model.focal_sets_)
+
+        return predict
 
     names = getattr(model, "feature_names_in_", getattr(X, "columns", None))
     # One that takes categories makes numbers of them that nobody knows.
     table = X if get_tags(model).input_tags.categorical else matrix
     columns = columns_of(table, None if names is None else list(map(str, names)))
     places = [np.array([j]) for j in range(matrix.shape[1])]
-    return Cells(columns, matrix, places, predict, np.ones(len(matrix), dtype=bool))
+    return Cells(
+        columns,
+        matrix,
+        places,
+        predicting(model),
+        np.ones(len(matrix), dtype=bool),
+        compare=predicting(model._for_comparisons()),
+    )
 
 
 def _prepared(model: TabularModel, X: Any) -> Cells:
@@ -219,6 +235,7 @@ def _prepared(model: TabularModel, X: Any) -> Cells:
         places_of(preparation),
         model.estimator.predict_partition,
         features.is_kept,
+        compare=comparison(model.estimator),
     )
     remembered = remembered_by(model)
     return cells if remembered is None else remembering(cells, preparation, remembered)
@@ -282,26 +299,42 @@ def _of_steps(model: Any, X: Any) -> Cells:
             places_of(first.preparation_),
             _predictor(model[1:]),
             np.ones(content.num_rows, dtype=bool),
+            compare=comparison(model[1:]),
         )
     check_dense("X", X)
     columns = columns_of(X, getattr(model, "feature_names_in_", None))
     is_kept = np.ones(len(columns[0].values), dtype=bool)
     if hasattr(X, "iloc") or hasattr(X, "get_columns"):
-        return Cells(columns, X, None, _predictor(model), is_kept)
-    matrix = np.asarray(X, dtype=np.float64)
-    places = [np.array([j]) for j in range(matrix.shape[1])]
-    return Cells(columns, matrix, places, _predictor(model), is_kept)
+        places, matrix = None, X
+    else:
+        matrix = np.asarray(X, dtype=np.float64)
+        places = [np.array([j]) for j in range(matrix.shape[1])]
+    return Cells(
+        columns,
+        matrix,
+        places,
+        _predictor(model),
+        is_kept,
+        compare=comparison(model),
+    )
 
 
-def _predictor(model: Any) -> Predict:
+def comparison(model: Any) -> Predict:
+    """Masses of rows that are compared with each other and not shown."""
+    return _predictor(model, is_rough=True)
+
+
+def _predictor(model: Any, is_rough: bool = False) -> Predict:
     """Masses of rows, through the steps of pipelines."""
+    if is_rough and isinstance(model, BaseCredalClusterer):
+        model = model._for_comparisons()
     if hasattr(model, "predict_partition"):
         return model.predict_partition
     if not getattr(model, "steps", None):
         raise ValueError(
             f"model must have predict_partition at its end, got {shown(model)}"
         )
-    last = _predictor(model[-1])
+    last = _predictor(model[-1], is_rough)
     if len(model.steps) == 1:
         return last
     before = model[:-1]

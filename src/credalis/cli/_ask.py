@@ -441,6 +441,8 @@ def _changes(session: _Session, after: CredalPartition, level: float) -> dict[st
                 "row": objects.keys[i],
                 "before": sets[0][i],
                 "after": sets[1][i],
+                "rather_before": int(before.labels[i]),
+                "rather_after": int(after.labels[i]),
             }
             for i in moved
         ],
@@ -482,13 +484,27 @@ def _text(changes: dict[str, Any], session: _Session) -> str:
     else:
         are = "row is" if len(moved) == 1 else "rows are"
         lines.append(f"{len(moved)} {are} in another cluster:")
-        lines += [
-            f"  {each['row']}  {each['before']} → {each['after']}"
-            for each in moved[:_MAX_MOVED]
-        ]
+        lines += [f"  {each['row']}  {_move(each)}" for each in moved[:_MAX_MOVED]]
         if len(moved) > _MAX_MOVED:
             lines.append(f"  and {len(moved) - _MAX_MOVED} more (--json lists all)")
     return "\n".join(lines)
+
+
+def _move(moved: dict[str, Any]) -> str:
+    """From where to where a row went: between the same clusters, from one to another.
+
+    Examples
+    --------
+    >>> from credalis.cli._ask import _move
+    >>> _move({"before": "{0}", "after": "{0, 1}", "rather_before": 0})
+    '{0} → {0, 1}'
+    >>> _move({"before": "Ω", "after": "Ω", "rather_before": 0, "rather_after": 2})
+    'Ω, rather 0 → Ω, rather 2'
+    """
+    if moved["before"] != moved["after"]:
+        return f"{moved['before']} → {moved['after']}"
+    ends = (f"{moved[k]}, rather {moved[f'rather_{k}']}" for k in ("before", "after"))
+    return " → ".join(ends)
 
 
 def _facts(

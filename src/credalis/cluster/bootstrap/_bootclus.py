@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,8 @@ _LANDMARKS_PER_CLUSTER = 40
 PAIRS = ("auto", "all", "landmarks")
 # New objects compared with them at a time.
 _BLOCK_ROWS = 1024
+# Landmarks and samples that are enough to compare new objects with each other.
+_ROUGH_LANDMARKS, _ROUGH_LANDMARKS_PER_CLUSTER, _ROUGH_REPLICATES = 40, 8, 50
 
 
 def _check_mixtures(
@@ -428,6 +431,24 @@ default="auto"
 
     def _fitted_masses(self, X: Array, solution: Solution) -> Array:
         return solution.masses
+
+    def _for_comparisons(self) -> Self:
+        """The same with fewer landmarks, of all clusters alike, and bootstrap samples.
+
+        What changes from one object to another costs too much otherwise: a pair of
+        objects needs a quantile over all samples.
+        """
+        wanted = _ROUGH_LANDMARKS_PER_CLUSTER * self.focal_sets_.n_clusters
+        wanted = min(max(_ROUGH_LANDMARKS, wanted), len(self.landmarks_))
+        order = np.argsort(self.labels_[self.landmarks_], kind="stable")
+        chosen = order[np.arange(wanted) * len(order) // wanted]
+        rough = copy(self)
+        rough.landmarks_ = self.landmarks_[chosen]
+        rough.landmark_posteriors_ = self.landmark_posteriors_[
+            :_ROUGH_REPLICATES, chosen
+        ]
+        rough.replicates_ = self.replicates_.some(_ROUGH_REPLICATES)
+        return rough
 
     def _predict_masses(self, X: Array) -> Array:
         known = self.partition_.masses[self.landmarks_]

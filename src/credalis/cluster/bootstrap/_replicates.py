@@ -1,7 +1,9 @@
 """Bootstrapped Gaussian mixtures, and what they say about pairs of objects."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -27,6 +29,10 @@ COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 # Probabilities that are known to no more than this; what all samples agree on to this
 # degree needs no quantile.
 _PRECISION = 1e-7
+
+# Probabilities below this are none: products of such take long, as numbers do that are
+# too small for all their digits.
+_NO_PROBABILITY = np.float32(1e-15)
 
 # Pairs of objects treated at a time: some thousands of samples of them fit in a cache.
 _TILE_ROWS, _TILE_COLUMNS = 32, 64
@@ -84,6 +90,15 @@ class Replicates(_archive.SavedFields):
         },
         relations=(_check_precisions,),
     )
+
+    def some(self, n_replicates: int) -> Replicates:
+        """The first of them."""
+        return replace(
+            self,
+            weights=self.weights[:n_replicates],
+            means=self.means[:n_replicates],
+            precisions_cholesky=self.precisions_cholesky[:n_replicates],
+        )
 
     def posteriors(self, X: Array) -> NDArray[np.float32]:
         """π_ik of the rows of X, shape (n_bootstrap, n_rows, n_components)."""
@@ -217,7 +232,10 @@ def pair_intervals(
     -------
     lower, upper : array of float32, shape (n_samples, n_others)
     """
-    columns_of = posteriors if others is None else others
+    posteriors = np.where(posteriors < _NO_PROBABILITY, np.float32(0), posteriors)
+    columns_of = posteriors
+    if others is not None:
+        columns_of = np.where(others < _NO_PROBABILITY, np.float32(0), others)
     n_rows, n_columns = posteriors.shape[1], columns_of.shape[1]
     turned = np.ascontiguousarray(columns_of.transpose(0, 2, 1))
     lower = np.empty((n_rows, n_columns), np.float32)
