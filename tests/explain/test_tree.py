@@ -92,3 +92,12 @@ def test_constant_columns_leave_one_leaf():
 def test_columns_without_a_known_cell_ask_nothing():
     tree = tree_of(columns_of({"w": [None] * 4}), [0, 0, 0, 1])
     assert tree.lines == ("all rows: {0} (3 of 4 rows)",)
+
+
+def test_a_word_may_be_empty():
+    column = Column("colour", np.tile([0.0, 1, 2], 10), "words", ("", "red", "blue"))
+    tree = tree_of([column], [1, 0, 0] * 10)
+    assert set(tree.lines) == {
+        "colour is not '': {0} (20 rows)",
+        "colour is '': {1} (10 rows)",
+    }

@@ -133,14 +133,15 @@ class _Question:
 
     column: Column
     values: Array  # distinct values in their order; empty for a word
-    word: str = ""
+    word: str | None = None
     has_gaps: bool = False
 
     def sides(self, threshold: float) -> tuple[str, str]:
         """What holds at or below a threshold between ranks, and above it."""
         name = self.column.name
-        if self.word:
-            return f"{name} is not {self.word}", f"{name} is {self.word}"
+        if self.word is not None:
+            word = self.word or "''"
+            return f"{name} is not {word}", f"{name} is {word}"
         rank = int(np.floor(threshold))
         if rank < 0:
             return f"{name} is missing", f"{name} is known"
