@@ -9,7 +9,7 @@ article.
 """
 
 # %%
-# For each number of pairs, three random draws. ``PCCA`` learns a linear map that keeps
+# For each number of pairs, two random draws. ``PCCA`` learns a linear map that keeps
 # must-links together and cannot-links apart; the methods then see its three features.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -48,7 +48,7 @@ for ax, (name, model) in zip(axes, methods.items(), strict=True):
         (False, orange, "s--", "given distances"),
     ):
         found = np.array(
-            [[agreement(model, n, k, learns_metric) for k in range(3)] for n in numbers]
+            [[agreement(model, n, k, learns_metric) for k in range(2)] for n in numbers]
         )
         ax.plot(numbers, found.mean(axis=1), style, color=color, label=label)
         ax.plot(numbers, found, ".", color=color, alpha=0.5)
