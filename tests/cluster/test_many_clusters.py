@@ -81,6 +81,16 @@ def test_hidden_units_do_not_grow_with_many_clusters():
     assert units(98) == units(500) == 150
 
 
+def test_many_clusters_are_refined_by_smaller_steps():
+    def rates(**parameters):
+        settings = Settings.of(NNEVCLUS(N_CLUSTERS, **parameters), 5000)
+        return settings.learning_rate, settings.beginning_with_clusters().learning_rate
+
+    assert rates() == (0.01, 0.003)
+    assert rates(learning_rate_init=0.02) == (0.02, 0.02)
+    assert rates(solver="lbfgs") == (0.0, 0.0)
+
+
 def test_anchors_are_clear_rows():
     focal_sets = FocalSets.pairs(3)
     rng = np.random.RandomState(0)

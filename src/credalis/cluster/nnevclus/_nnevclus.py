@@ -195,8 +195,9 @@ default="auto"
         ``dtype``, ``max_iter``, ``engine``, ``early_stopping``); else "adam". These are
         4000 objects, more of many clusters, in parts whose pairs count.
     learning_rate_init : float or "auto", default="auto"
-        First learning rate of "adam" (0.01, falling to 0 along a cosine) or "rmsprop"
-        (0.001, constant).
+        First learning rate of "adam" (0.01, or 0.003 where a training begins with its
+        clusters, 33 or more; falling to 0 along a cosine) or "rmsprop" (0.001,
+        constant).
     batch_size : int or "auto", default="auto"
         Objects in a block.
     pairs_per_sample : int, default=None

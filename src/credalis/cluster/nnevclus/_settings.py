@@ -103,8 +103,9 @@ _N_TRIES = 3
 _TRY_SHARE = 0.1
 _BATCH_SIZE = 200
 
-# First learning rates. Blocks of a file only refine what a sample has found; a stream
-# has no end for a schedule to fall towards, so that its rate is small and constant.
+# First learning rates. Blocks of a file only refine what a sample has found, and so
+# does a training that begins with many clusters. A stream has no end for a schedule to
+# fall towards, so that its rate is small and constant.
 _LEARNING_RATES = {
     "memory": {"adam": 0.01, "rmsprop": 0.001},
     "blocks": {"adam": 0.003, "rmsprop": 0.001},
@@ -159,6 +160,8 @@ class Settings:
         What to start from, with warm_start.
     may_shorten : bool
         Whether a training that begins with its clusters may be shorter.
+    may_slow : bool
+        Whether one that begins with its clusters may have a lower learning rate.
     has_all_subsets : bool
         Whether all subsets of the clusters carry mass.
     may_sample : bool
@@ -196,6 +199,7 @@ class Settings:
     n_tries: int
     previous: TrainedWeights | None
     may_shorten: bool
+    may_slow: bool
     has_all_subsets: bool
     may_sample: bool
 
@@ -252,6 +256,8 @@ class Settings:
             "may_shorten": mode == "memory"
             and not is_full
             and isinstance(parameters["max_iter"], str),
+            "may_slow": mode == "memory"
+            and isinstance(parameters["learning_rate_init"], str),
             "has_all_subsets": _names_all_subsets(parameters["focal_sets"]),
             "may_sample": mode == "memory"
             and not is_full
@@ -350,12 +356,20 @@ class Settings:
         return replace(self, max_iter=max(1, n_epochs))
 
     def beginning_with_clusters(self) -> Settings:
-        """The same for one start that need not find the clusters."""
-        max_iter = self.max_iter
+        """The same for one start that need not find the clusters.
+
+        Steps of the usual length would leave the clusters before the rate has fallen:
+        in a block there are but a few objects of each.
+        """
+        max_iter, rate = self.max_iter, self.learning_rate
+        if self.may_slow:
+            rate = _LEARNING_RATES["blocks"].get(self.solver, rate)
         if self.may_shorten:
             n_epochs = round(_MANY_CLUSTERS_SHARE / _SEEDED_SHARE * max_iter)
             max_iter = max(1, n_epochs)
-        return replace(self, max_iter=max_iter, n_tries=1, may_sample=False)
+        return replace(
+            self, max_iter=max_iter, learning_rate=rate, n_tries=1, may_sample=False
+        )
 
     def tried(self) -> Settings:
         """The same with as few epochs as it takes to compare starts."""
