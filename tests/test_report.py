@@ -514,6 +514,8 @@ def test_dissimilarities_may_be_precomputed(estimator, reported):
     assert page.has_chart("peaks")
     page = reported(estimator, matrix, data={"city": [f"c{i}" for i in range(60)]})
     assert "city: c59" in " ".join(page.hover_texts())
+    with pytest.raises(ValueError, match="X must hold the dissimilarities"):
+        reported(estimator, matrix[:, :2])
 
 
 def test_a_model_without_history_or_scale_has_fewer_diagrams(fitted, reported):

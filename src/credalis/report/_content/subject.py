@@ -155,6 +155,12 @@ def subject_of(
         # A table that the estimator was fitted to is what the reader knows.
         X, data = seen, X if data is None else data
     matrix = check_features(X, partition.n_samples)
+    n_columns = getattr(estimator, "n_features_in_", matrix.shape[1])
+    if _is_precomputed(estimator) and matrix.shape[1] != n_columns:
+        raise ValueError(
+            "X must hold the dissimilarities that result was fitted to, in "
+            f"{n_columns} columns, got {matrix.shape[1]}"
+        )
     if data is not None:
         columns = columns_of(data, partition.n_samples)
     elif _is_precomputed(estimator):
