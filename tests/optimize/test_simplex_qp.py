@@ -1,5 +1,7 @@
 """Quadratic programs on the simplex."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from scipy.optimize import minimize, nnls
 from credalis.optimize import (
     FactoredQuadratics,
     RowQuadratics,
+    TurnedProducts,
     minimize_on_simplex,
     minimize_quartic,
     quadratics,
@@ -156,6 +159,28 @@ def test_factors_are_the_same_as_the_matrix(rng, owners):
     np.testing.assert_allclose(simplex_gap(factored, start), simplex_gap(whole, start))
     turned = np.ascontiguousarray(factor.swapaxes(-1, -2))
     assert isinstance(quadratics(turned, targets), RowQuadratics)
+
+
+@pytest.mark.parametrize("owners", [None, np.array([0, 0, 1, 1, 1, 1])])
+def test_fast_products_are_those_of_the_factors(rng, owners):
+    n_variables, n_rows = 40, 6
+    turn = rng.normal(size=(n_variables, n_variables))
+    turn += turn.T
+    shape = (12, n_variables) if owners is None else (2, 12, n_variables)
+    inner = rng.uniform(size=shape) * (rng.uniform(size=shape) < 0.2)
+    factor = (inner @ turn).swapaxes(-1, -2)
+    own = factor[owners] if owners is not None else np.stack([factor] * n_rows)
+    linear = np.einsum("rfk,rk->rf", own, rng.normal(size=(n_rows, 12)))
+    slow = FactoredQuadratics(factor, linear, 0.3 * own[:, :, 0], owners)
+    fast = replace(slow, turned=TurnedProducts.of(inner, lambda x: x @ turn))
+    start = rng.dirichlet(np.full(n_variables, 0.1), n_rows)
+    for rows in (np.arange(n_rows), np.array([4, 5])):
+        one, other = (
+            each.in_units().near(start, 1e-9).take(rows).products(start[rows])
+            for each in (slow, fast)
+        )
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    assert simplex_gap(slow, minimize_on_simplex(fast, start)).max() < 1e-8
 
 
 def test_a_start_with_all_entries_ends_where_others_do(rng):

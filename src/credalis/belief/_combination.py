@@ -1,6 +1,7 @@
 """Combination of mass functions, and the conflict between them."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from credalis.belief._transforms import (
     nonempty_mass,
 )
 
-# Focal sets from which on the fast Möbius transform takes less time than a product.
+# Focal sets from which on the fast way takes less time than a product.
 _MIN_FAST = 64
 
 
@@ -34,7 +35,7 @@ def mass_apart(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     """Σ m(B) over B that do not meet A, for every focal set A: ``masses @ C``.
 
     If the focal sets are all subsets, this is the implicability of the complements of
-    the A, and costs c 2^(c-1) additions per row.
+    the A, and takes two products with matrices of 2^(c/2) rows.
 
     Parameters
     ----------
@@ -53,11 +54,29 @@ def mass_apart(masses: ArrayLike, focal_sets: FocalSets) -> Masses:
     >>> mass_apart([0.1, 0.2, 0.3, 0.4], FocalSets.full(2))
     array([1. , 0.4, 0.3, 0.1])
     """
-    masses = check_masses(masses, focal_sets)
-    if len(focal_sets) < _MIN_FAST or not focal_sets.is_full:
-        return masses @ focal_sets.disjoint.astype(float)
-    # In binary order, the complements come in the opposite order.
-    return np.ascontiguousarray(masses_to_implicability(masses)[..., ::-1])
+    return unchecked_mass_apart(check_masses(masses, focal_sets), focal_sets)
+
+
+def unchecked_mass_apart(masses: Masses, focal_sets: FocalSets) -> Masses:
+    """`mass_apart` of numbers that are known to be right."""
+    if not is_fast(focal_sets):
+        return np.asarray(masses @ focal_sets.disjoint.astype(np.float64))
+    # Two sets meet in the first clusters, or in the others: C is a Kronecker product.
+    n_low = focal_sets.n_clusters // 2
+    low, high = _all_disjoint(n_low), _all_disjoint(focal_sets.n_clusters - n_low)
+    parts = np.matmul(high, masses.reshape(-1, len(high), len(low)))
+    return (parts.reshape(-1, len(low)) @ low).reshape(masses.shape)
+
+
+def is_fast(focal_sets: FocalSets) -> bool:
+    """Whether `mass_apart` takes less time than a product with C."""
+    return len(focal_sets) >= _MIN_FAST and focal_sets.is_full
+
+
+@lru_cache
+def _all_disjoint(n_clusters: int) -> Masses:
+    """C of all subsets of so many clusters."""
+    return FocalSets.full(n_clusters).disjoint.astype(np.float64)
 
 
 @refuses_by_name

@@ -18,10 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from credalis.belief import FocalSets, mass_apart
+from credalis.belief import FocalSets
+from credalis.belief._combination import is_fast, unchecked_mass_apart
 from credalis.dissimilarity import RoundedMatrix, Similarities
 from credalis.objectives._terms import PairConstraints
-from credalis.optimize import FactoredQuadratics, Quadratics, RowQuadratics
+from credalis.optimize import (
+    FactoredQuadratics,
+    Quadratics,
+    RowQuadratics,
+    TurnedProducts,
+)
 
 Array = NDArray[np.float64]
 
@@ -36,6 +42,9 @@ _MAX_FREE_BLOCK = 2048
 # Numbers in the matrices G of a block, and objects that it has whatever that limits.
 _MAX_ENTRIES = 4_000_000
 _MIN_LIMIT = 64
+
+# Share of the masses that are not 0 from which on products with all of them are faster.
+_MAX_DENSITY = 0.1
 
 # Columns of similarities formed at a time where they are not stored.
 _MAX_COLUMNS = 4096
@@ -103,7 +112,7 @@ class RowStress(ABC):
 
     def _apart(self, masses: Array) -> Array:
         """``masses @ C``."""
-        return mass_apart(masses, self.focal_sets)
+        return unchecked_mass_apart(masses, self.focal_sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,9 +215,13 @@ class CommonStress(RowStress):
         weight = (2.0 if is_all and not is_free else 1.0) / self.n_pairs
         n_partners = sum(part.shape[-2] for part in parts)
         if n_partners < len(self.focal_sets):
-            against = self._apart(np.concatenate(parts, axis=-2)) * np.sqrt(weight)
-            factor = np.ascontiguousarray(against.swapaxes(-1, -2))
-            return FactoredQuadratics(factor, linear, removed, owners)
+            partners = np.concatenate(parts, axis=-2) * np.sqrt(weight)
+            factor = np.ascontiguousarray(self._apart(partners).swapaxes(-1, -2))
+            products = None
+            is_sparse = np.count_nonzero(partners) < _MAX_DENSITY * partners.size
+            if is_fast(self.focal_sets) and is_sparse:
+                products = TurnedProducts.of(partners, self._apart)
+            return FactoredQuadratics(factor, linear, removed, owners, turned=products)
         moments = np.sum([_moments(part) for part in parts], axis=0)
         gram = self._apart(self._apart(moments).swapaxes(-1, -2)) * weight
         return RowQuadratics(gram, linear, removed, owners)

@@ -1,11 +1,12 @@
 """Many small quadratic programs on the simplex, solved together."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 Array = NDArray[np.float64]
 
@@ -21,9 +22,11 @@ _NEGATIVE = 1e-14
 # Steps of a row, a variable leaving or entering in each; far fewer are needed.
 _MAX_STEPS_PER_VARIABLE = 20
 
-# Rows with larger supports begin at the best corner instead: solutions have few
-# entries, and it takes fewer steps to find those than to get rid of all the others.
+# Rows with larger supports, and with more than a part of all variables, begin at the
+# best corner instead: solutions have few entries, and it takes fewer steps to find
+# those than to get rid of all the others.
 _MAX_SUPPORT = 10
+_WIDE_PART = 16
 
 # Supports of up to this size are solved together, then up to twice as many, and so on.
 _SMALLEST_WIDTH = 4
@@ -161,6 +164,41 @@ n_variables)
 
 
 @dataclass(frozen=True, eq=False)
+class TurnedProducts:
+    """Products with F Fᵀ where F = T Sᵀ, S is sparse, and T a fast symmetric map.
+
+    Parameters
+    ----------
+    turn : callable
+        x → T x for rows of an array.
+    inner : tuple of sparse arrays of shape (n_factors, n_variables)
+        S, one for each group of rows.
+    """
+
+    turn: Callable[[Array], Array]
+    inner: tuple[csr_array, ...]
+
+    @classmethod
+    def of(cls, rows: Array, turn: Callable[[Array], Array]) -> "TurnedProducts":
+        """From S as an array, or one for each group, (..., n_factors, n_variables)."""
+        matrices = rows.reshape(-1, *rows.shape[-2:])
+        return cls(turn, tuple(csr_array(matrix) for matrix in matrices))
+
+    def divided(self, roots: Array) -> "TurnedProducts":
+        """With S divided by a number, or one for each group."""
+        each = zip(self.inner, np.atleast_1d(roots), strict=True)
+        return replace(self, inner=tuple(matrix / root for matrix, root in each))
+
+    def apply(self, points: Array, groups: list[slice]) -> Array:
+        """F Fᵀ x of every row."""
+        turned = self.turn(points)
+        for matrix, rows in zip(self.inner, groups, strict=True):
+            if turned[rows].size:
+                turned[rows] = (matrix.T @ (matrix @ turned[rows].T)).T
+        return self.turn(turned)
+
+
+@dataclass(frozen=True, eq=False)
 class FactoredQuadratics:
     """`RowQuadratics` whose matrices G = F Fᵀ are given by factors F.
 
@@ -176,6 +214,8 @@ n_factors)
         As in `RowQuadratics`.
     ridge : float, default=0.0
         Number added to the diagonal of G.
+    turned : TurnedProducts, default=None
+        A faster way to products with F Fᵀ.
     """
 
     factor: Array
@@ -183,12 +223,16 @@ n_factors)
     removed: Array | None = None
     owners: NDArray[np.intp] | None = None
     ridge: float = 0.0
+    turned: TurnedProducts | None = None
 
     def products(self, points: Array) -> Array:
         """G x of every row, (n_rows, n_variables)."""
-        products = np.empty(points.shape)
-        for factor, rows in self._groups():
-            np.matmul(points[rows] @ factor, factor.T, out=products[rows])
+        if self.turned is not None:
+            products = self.turned.apply(points, [rows for _, rows in self._groups()])
+        else:
+            products = np.empty(points.shape)
+            for factor, rows in self._groups():
+                np.matmul(points[rows] @ factor, factor.T, out=products[rows])
         products += self.ridge * points
         if self.removed is not None:
             shares = np.einsum("ij,ij->i", self.removed, points)
@@ -209,10 +253,11 @@ n_factors)
         units = np.einsum("...ij,...ij->...i", self.factor, self.factor).max(axis=-1)
         roots = np.sqrt(np.where(units > 0, units, 1.0))
         factor = self.factor / roots[..., None, None]
+        turned = None if self.turned is None else self.turned.divided(roots)
         roots = (roots if self.owners is None else roots[self.owners])[..., None]
         removed = None if self.removed is None else self.removed / roots
         return FactoredQuadratics(
-            factor, self.linear / roots**2, removed, self.owners, self.ridge
+            factor, self.linear / roots**2, removed, self.owners, self.ridge, turned
         )
 
     def near(self, points: Array, weight: float) -> "FactoredQuadratics":
@@ -303,7 +348,8 @@ def minimize_on_simplex(problems: Quadratics, start: Array) -> Array:
     array([[0.7, 0.3, 0. ]])
     """
     problems = problems.in_units().near(start, _PROXIMITY)
-    is_wide = np.flatnonzero((start > 0).sum(axis=1) > _MAX_SUPPORT)
+    widest = max(_MAX_SUPPORT, start.shape[1] // _WIDE_PART)
+    is_wide = np.flatnonzero((start > 0).sum(axis=1) > widest)
     points = start.copy()
     if len(is_wide):
         points[is_wide] = problems.take(is_wide).corners()
