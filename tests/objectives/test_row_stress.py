@@ -163,3 +163,21 @@ def test_every_object_is_in_one_block(points):
     for stress in stresses(points, FocalSets.singletons(2)):
         rows = np.concatenate([np.arange(N)[block] for block in stress.blocks()])
         np.testing.assert_array_equal(rows, np.arange(N))
+
+
+@pytest.mark.parametrize("n_sets", [2, 11])
+def test_sums_over_groups_are_those_over_gathered_partners(rng, points, n_sets):
+    focal_sets = FocalSets.pairs(4)
+    stress = partners(points, focal_sets, 9)
+    other = partners(points, focal_sets, 9)
+    vars(other)["_counts"] = None
+    masses = np.zeros((N, len(focal_sets)))
+    for row in masses:
+        row[rng.choice(len(row), n_sets, replace=False)] = rng.dirichlet(
+            np.ones(n_sets)
+        )
+    rows = slice(5, 17)
+    assert stress._forms_by_moments(masses, rows) is not None
+    forms, gathered = (each.row_problem(masses, rows) for each in (stress, other))
+    np.testing.assert_allclose(forms.gram, gathered.gram, atol=1e-15)
+    np.testing.assert_allclose(forms.linear, gathered.linear, atol=1e-15)

@@ -12,11 +12,12 @@ n_focal_sets), and the rows of one start come before those of the next.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
 
 from credalis.belief import FocalSets
 from credalis.belief._combination import is_fast, unchecked_mass_apart
@@ -52,6 +53,19 @@ _MAX_COLUMNS = 4096
 # Objects whose constraints are stored as a dense matrix.
 _MAX_DENSE_LINKS = 1000
 
+# Pairs of objects for each that counts, so that a byte for each of them takes less room
+# than the partners and targets of the others.
+_MAX_PLACES_PER_PAIR = 32
+
+# How many times as long a product of gathered numbers takes as one of those in place.
+_GATHERING = 6
+
+# Rows go beyond their minima by this factor if there are more objects than that: errors
+# then fall to a tenth in a sweep, not to a quarter. Of few objects each start is its
+# own, and may end elsewhere.
+_RELAXATION = 1.25
+_MAX_UNRELAXED = 1000
+
 # Numbers gathered at a time for pairs of their own; a multiple of it fits in the cache.
 _MAX_GATHERED = 150_000
 
@@ -86,6 +100,11 @@ class RowStress(ABC):
     focal_sets: FocalSets
     n_samples: int
     weights: Array | None = None
+
+    @property
+    def relaxation(self) -> float:
+        """How many times as far as to their minima rows should go in later sweeps."""
+        return 1.0
 
     @abstractmethod
     def blocks(self) -> list[slice]:
@@ -364,6 +383,11 @@ class PartnerStress(RowStress):
     focal_sets: FocalSets
     one_sided: bool = False
 
+    @property
+    def relaxation(self) -> float:
+        """More than 1 for many objects, which start near the minimum."""
+        return 1.0 if self.n_samples <= _MAX_UNRELAXED else _RELAXATION
+
     @cached_property
     def _partners(self) -> _Lists:
         """Partners of each object; a pair given twice is there twice."""
@@ -421,8 +445,70 @@ class PartnerStress(RowStress):
             return RowQuadratics(grams, linear)
         return RowQuadratics(*self._own_forms(masses, rows))
 
+    @cached_property
+    def _counts(self) -> NDArray[np.int8] | None:
+        """How often two objects are a pair, if that takes no more room than the lists.
+
+        The rows of one object have it once at most as a partner.
+        """
+        if self.one_sided or self.n_samples**2 > _MAX_PLACES_PER_PAIR * len(self.rows):
+            return None
+        ones = np.ones(len(self.rows), dtype=np.int8)
+        shape = self.n_samples, self.n_samples
+        counts = coo_array((ones, (self.rows, self.columns)), shape=shape).toarray()
+        return np.asarray(counts + counts.T, dtype=np.int8)
+
+    @cached_property
+    def _targets(self) -> csr_array:
+        """δ*_ij of the pairs, both ways round."""
+        shape = self.n_samples, self.n_samples
+        pairs = self.rows, self.columns
+        own = coo_array((1.0 - self.similarities, pairs), shape=shape).tocsr()
+        return (own + own.T).tocsr()
+
+    def _forms_by_moments(
+        self, masses: Array, rows: slice
+    ) -> tuple[Array, Array] | None:
+        """The matrices G and the h of the rows, from the products of masses.
+
+        Objects whose largest masses are on the same set have masses on few sets, the
+        products of which are summed over the partners of all rows in one call. None if
+        that would take longer than to gather the partners.
+        """
+        if self._counts is None:
+            return None
+        n_sets = len(self.focal_sets)
+        leaders = masses.argmax(axis=1)
+        order = np.argsort(leaders, kind="stable")
+        bounds = np.searchsorted(leaders[order], np.arange(n_sets + 1))
+        groups = [slice(*ends) for ends in pairwise(bounds) if ends[0] < ends[1]]
+        sets = [np.flatnonzero(masses[order[own]].any(axis=0)) for own in groups]
+        work = sum(
+            (own.stop - own.start) * len(used) * (len(used) + 1)
+            for own, used in zip(groups, sets, strict=True)
+        )
+        gathered = 2 * len(self.rows) * n_sets**2
+        if work * self.n_samples > _GATHERING * gathered:
+            return None
+        places = np.zeros((n_sets, n_sets), dtype=np.intp)
+        upper = np.triu_indices(n_sets)
+        places[upper] = places.T[upper] = np.arange(len(upper[0]))
+        counts = self._counts[:, rows].take(order, axis=0).astype(np.float64)
+        sums = np.zeros((len(upper[0]), counts.shape[1]))
+        for own, used in zip(groups, sets, strict=True):
+            first, second = np.triu_indices(len(used))
+            some = masses[np.ix_(order[own], used)]
+            products = some[:, first] * some[:, second]
+            sums[places[used[first], used[second]]] += products.T @ counts[own]
+        moments = sums.T.take(places.ravel(), axis=1).reshape(-1, n_sets, n_sets)
+        grams = self._apart(self._apart(moments).swapaxes(-1, -2)) / len(self.rows)
+        part = _rows_of(self._targets, rows)
+        return grams, self._apart(part @ masses) / len(self.rows)
+
     def _own_forms(self, masses: Array, rows: slice) -> tuple[Array, Array]:
         """The matrices G and the h of the rows of one start."""
+        if (forms := self._forms_by_moments(masses, rows)) is not None:
+            return forms
         # A last row of zeros fills up the lists of objects with fewer partners.
         n_sets = len(self.focal_sets)
         against = np.zeros((self.n_samples + 1, n_sets))
@@ -559,6 +645,16 @@ def _linked(links: csr_array | Array, masses: Array) -> Array:
     turned = masses.transpose(1, 0, 2)
     product = links @ turned.reshape(len(turned), -1)
     return product.reshape(-1, *turned.shape[1:]).transpose(1, 0, 2)
+
+
+def _rows_of(matrix: csr_array, rows: slice) -> csr_array:
+    """Some rows of a sparse matrix, without copying."""
+    starts = matrix.indptr[rows.start : rows.stop + 1]
+    own = slice(starts[0], starts[-1])
+    return csr_array(
+        (matrix.data[own], matrix.indices[own], starts - starts[0]),
+        shape=(rows.stop - rows.start, matrix.shape[1]),
+    )
 
 
 def _cut(start: int, stop: int, size: int) -> list[slice]:

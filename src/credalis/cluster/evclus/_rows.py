@@ -36,16 +36,22 @@ _FARTHEST = 20.0
 _LENGTHS = np.array([0.25, 0.5, 0.75, 1.0])
 
 
-def sweep(cost: RowCost, masses: Array) -> tuple[Array, Array]:
+def sweep(
+    cost: RowCost, masses: Array, relaxation: Array | float = 1.0
+) -> tuple[Array, Array]:
     """Update every row once; the new masses, and what the cost has decreased by.
 
     All rows of a block move towards their own minima at once, as far as the whole cost
     decreases most along this direction: the cost never increases. Masses of several
     starts, (n_starts, n_samples, n_focal_sets), are updated together, each as if it
     were alone.
+
+    With a relaxation above 1, a number or one for each start, rows go so many times as
+    far as to their minima, or until a mass is 0, where the whole cost decreases.
     """
     masses = masses.copy()
     decrease = np.zeros(masses.shape[:-2])
+    relaxations = np.broadcast_to(relaxation, decrease.shape)
     for rows in cost.blocks:
         poll()
         own = masses[..., rows, :]
@@ -53,6 +59,9 @@ def sweep(cost: RowCost, masses: Array) -> tuple[Array, Array]:
         flat = own.reshape(-1, own.shape[-1])
         target = minimize_on_simplex(problem, flat)
         step = target - flat
+        if relaxations.max() > 1:
+            factors = np.repeat(relaxations.ravel(), own.shape[-2])
+            step, target = _farther(flat, step, target, factors)
         moved = problem.products(step)
         slopes = (moved * flat - problem.linear * step).reshape(own.shape)
         curvatures = (moved * step).reshape(own.shape)
@@ -64,6 +73,8 @@ def sweep(cost: RowCost, masses: Array) -> tuple[Array, Array]:
         coefficients[..., 1:] += cost.coupling(masses, rows, direction)
         for start in np.ndindex(decrease.shape):
             length, change = minimize_quartic(coefficients[start])
+            if relaxations[start] > 1 and (whole := coefficients[start].sum()) < 0:
+                length, change = 1.0, float(whole)
             decrease[start] -= change
             # A whole step is taken literally: zeros are to stay zeros.
             if length == 1:
@@ -71,6 +82,21 @@ def sweep(cost: RowCost, masses: Array) -> tuple[Array, Array]:
             else:
                 masses[start][rows] += length * direction[start]
     return masses, decrease
+
+
+def _farther(
+    own: Array, step: Array, target: Array, factors: Array
+) -> tuple[Array, Array]:
+    """Steps that are so many times as long, if no mass gets negative, and their ends.
+
+    A minimum with masses that have become 0 is left as it is.
+    """
+    reach = np.full(step.shape, np.inf)
+    np.divide(own, -step, out=reach, where=step < 0)
+    lengths = np.maximum(np.minimum(reach.min(axis=1), factors), 1.0)[:, None]
+    longer = lengths * step
+    ends = np.where(reach <= lengths, 0.0, np.maximum(own + longer, 0.0))
+    return longer, np.where(lengths > 1, ends, target)
 
 
 def sweep_in_turn(cost: RowCost, masses: Array) -> Array:
@@ -144,7 +170,10 @@ def descend_together(
     def step(states: list[MassesAndCost]) -> list[tuple[MassesAndCost, float]]:
         nonlocal n_sweeps
         n_sweeps += 1
-        swept, decreases = sweep(cost, np.stack([masses for masses, _ in states]))
+        # The first sweep still finds out which masses are 0.
+        relaxation = cost.stress.relaxation if n_sweeps > 1 else 1.0
+        together = np.stack([masses for masses, _ in states])
+        swept, decreases = sweep(cost, together, relaxation)
         done: list[MassesAndCost] = []
         for (before, loss), masses, decrease in zip(
             states, swept, decreases, strict=True
