@@ -97,8 +97,8 @@ def test_only_the_route_of_a_fit_sets_fitted_attributes():
             continue
         for node in ast.walk(tree):
             is_fitted = isinstance(node, ast.Attribute) and is_fitted_name(node.attr)
-            # A mixture of scikit-learn is put together from its parameters, a rough copy
-            # for comparisons from what was fitted.
+            # A mixture of scikit-learn is put together from its parameters, a rough
+            # copy for comparisons from what was fitted.
             owner = getattr(getattr(node, "value", None), "id", None)
             if is_fitted and owner not in ("mixture", "rough"):
                 assert isinstance(node.ctx, ast.Load), f"{name}:{node.lineno}"
