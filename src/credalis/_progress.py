@@ -12,6 +12,7 @@ from typing import TextIO
 import numpy as np
 
 from credalis._control import FitEvent, Listener, Stop, listeners
+from credalis._refusals import of_the_user
 from credalis._wire import FarEnd, Wire
 
 # Called with the number of an iteration and the loss there.
@@ -107,8 +108,9 @@ class Progress:
                 sum(self._done) / len(self._done),
                 is_over,
             )
-            for listen in self._listeners:
-                listen(event)
+            with of_the_user():
+                for listen in self._listeners:
+                    listen(event)
 
 
 class FarProgress:

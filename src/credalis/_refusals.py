@@ -28,6 +28,9 @@ _is_inside: ContextVar[bool] = ContextVar("is_inside", default=False)
 # Kinds of arrays that can be calculated with.
 _KINDS_OF_NUMBERS = "biuf"
 
+# Attribute of errors that are none of ours.
+_MARK = "_is_of_the_user"
+
 
 class _InnerRefusalError(ValueError):
     """Numbers that are none, to be refused by the name of an outer argument."""
@@ -42,6 +45,17 @@ def real_numbers(names: str = "X and the parameters") -> Iterator[None]:
     """
     with _arithmetic("raise", lambda: names):
         yield
+
+
+@contextmanager
+def of_the_user() -> Iterator[None]:
+    """Let errors of what the user has given, such as a listener, stay as they are."""
+    try:
+        yield
+    except Exception as error:
+        # A mark of the error itself goes with it from one process to another.
+        error.__dict__[_MARK] = True
+        raise
 
 
 def refuses_by_name(function: Callable[P, R]) -> Callable[P, R]:
@@ -124,6 +138,8 @@ def _arithmetic(
         with np.errstate(over=way, divide=way, invalid=way):
             yield
     except (ArithmeticError, LinAlgError, _InnerRefusalError) as error:
+        if hasattr(error, _MARK):
+            raise
         reason = error.args[-1] if isinstance(error, _InnerRefusalError) else error
         message = (
             f"{names()} must be such that all numbers on the way fit into float64, "
@@ -145,6 +161,8 @@ def _blaming(call: _Call) -> Iterator[None]:
         # Whoever is not fitted says so by a kind of AttributeError.
         raise
     except (TypeError, ValueError) as error:
+        if hasattr(error, _MARK):
+            raise
         message, values = str(error), call.values()
         names = {*inspect.signature(call.function).parameters, *values}
         # How those who call a check call what is checked.

@@ -65,10 +65,10 @@ def test_views_with_the_same_clusters_share_the_weight():
     rng = np.random.RandomState(0)
     first, labels = make_blobs(120, centers=3, random_state=8)
     second = 6 * rng.normal(size=(3, 4))[labels] + rng.normal(size=(120, 4))
-    model = NNEVCLUS(3, random_state=0).fit([first, second])
+    model = NNEVCLUS(3, random_state=0).fit({"first": first, "second": second})
     assert model.view_weights_.min() > 0.2
     assert adjusted_rand_score(labels, model.labels_) > 0.97
-    assert list(model.views_) == ["0", "1"]
+    assert list(model.views_) == ["first", "second"]
 
 
 @pytest.mark.parametrize("parameters", [{}, {"solver": "adam", "max_iter": 5}])
@@ -302,3 +302,10 @@ def test_what_views_cannot_be_is_refused(tables, model):
         NNEVCLUS(3).fit(X, dissimilarities={"a": D, "b": D[:5, :5]})
     with pytest.raises(ValueError, match="views must use all columns"):
         model.to_onnx("nowhere")
+
+
+def test_a_list_of_tables_is_one_table_in_batches(tables):
+    X = tables["shape"]
+    model = NNEVCLUS(3, max_iter=5, random_state=0).fit([X[:60], X[60:]])
+    assert model.n_features_in_ == X.shape[1]
+    assert not hasattr(model, "view_weights_")

@@ -448,9 +448,10 @@ default="auto"
         ----------
         X : array-like of shape (n_samples, n_features), source or Dask collection
             Data, or with ``metric="precomputed"`` a square matrix of dissimilarities.
-            With a module objects may have any shape. A mapping or list of tables, or of
-            such matrices, with the same objects in their rows, holds several views;
-            `predict` and the like then take them in the same form.
+            With a module objects may have any shape. A mapping of tables with the same
+            objects in their rows, or a mapping or list of such matrices, holds several
+            views; `predict` and the like then take them in the same form. A list of
+            tables is one table in batches.
         y : ignored
             Present for compatibility with pipelines and searches.
         dissimilarities : array-like, default=None
@@ -498,8 +499,9 @@ default="auto"
 
     def _viewed(self, X: Any, dissimilarities: Any) -> tuple[Any, Any, dict[str, Any]]:
         """X as one table, dissimilarities, and what is known about views."""
-        is_collection = isinstance(X, (Mapping, list, tuple))
-        if not is_collection or not are_tables(X):
+        # A list of tables is one table in batches, but matrices come in no batches.
+        may_be_views = isinstance(X, Mapping) or self._is_precomputed
+        if not may_be_views or not are_tables(X):
             if self.views is not None and dissimilarities is not None:
                 raise ValueError(
                     "views must be None where dissimilarities are given; several "
