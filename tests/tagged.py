@@ -1,4 +1,4 @@
-"""A tag, the package, the changelog and the citation name the same version.
+"""A tag, the package, the changelog and the citations name the same version.
 
 ``python tests/tagged.py v1.2.3`` ends with an error and says what differs, if not.
 """
@@ -23,6 +23,9 @@ def versions():
             "src/credalis/__init__.py", r'^__version__ = "(.+)"$'
         ),
         "CITATION.cff": found("CITATION.cff", r"^version: (.+)$"),
+        "docs/howto/citing.md": found(
+            "docs/howto/citing.md", r"note +=.*version (\d[^}\s]*)"
+        ),
         # The newest one with a date.
         "CHANGELOG.md": found("CHANGELOG.md", r"^## \[(\d\S*)\] - \d{4}-\d{2}-\d{2}$"),
     }

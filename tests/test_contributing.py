@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import changed
+import credalis
+import tagged
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,6 +34,10 @@ def test_contributing_has_every_target():
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     table = text[text.index("| command |") :].split("\n\n")[0]
     assert set(re.findall("`make ([^`]+)`", table)) == set(targets()[1:])
+
+
+def test_package_changelog_and_citations_name_the_same_version():
+    assert set(tagged.versions().values()) == {credalis.__version__}
 
 
 ALWAYS = ["tests/test_layers.py", "tests/test_public_api.py"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from credalis._listing import class_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from credalis import belief as belief
