@@ -13,9 +13,13 @@ EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
 # At most two seconds of processor time each; the others are run by `make test-slow`.
 QUICK = {
     "plot_butterfly",
+    "plot_combining_sources",
     "plot_coverage_sets",
+    "plot_explain",
     "plot_first_look",
+    "plot_mass_functions",
     "plot_mixed_pixels",
+    "plot_mixed_table",
     "plot_stream",
     "plot_text_topics",
     "plot_time_series",

@@ -16,6 +16,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
+from credalis.plots import cluster_colors
 from credalis.topics import TopicClusterer
 
 rng = np.random.default_rng(0)
@@ -58,12 +59,12 @@ left_out = np.array([(labels[kinds == kind] == -1).mean() for kind in (3, 4)])
 # %%
 # Two of the dimensions, and how certain each document is.
 _, (ax, bars) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-colors = {-1: "0.5", 0: "tab:blue", 1: "tab:orange", 2: "tab:green"}
+colors = {-1: "0.5", **dict(enumerate(cluster_colors(3)))}
 for k, color in colors.items():
     rows = labels == k
     name = "no topic (-1)" if k == -1 else f"topic {k}"
     marker = "x" if k == -1 else "o"
-    ax.scatter(*embeddings[rows, 1:3].T, c=color, marker=marker, s=25, label=name)
+    ax.scatter(*embeddings[rows, 1:3].T, color=color, marker=marker, s=25, label=name)
 ax.legend()
 ax.set_xlabel("second dimension of the embedding")
 ax.set_ylabel("third dimension")

@@ -64,14 +64,18 @@ model = EVCLUS(3, metric="precomputed", random_state=0).fit(matrix)
 partition = model.partition_
 
 # %%
-# Each cluster with its series; those of high doubt are drawn in red.
-_, axes = plt.subplots(1, 3, figsize=(10, 3), sharey=True, layout="constrained")
+# Each cluster with its series; those that are not clear are drawn in thick lines. The
+# series that change their shape are among them.
+figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), sharey=True, layout="constrained")
 for k, ax in enumerate(axes):
     for i in np.flatnonzero(partition.labels == k):
         is_doubtful = not partition.is_clear[i]
-        color = "tab:red" if is_doubtful else "0.6"
-        ax.plot(time, series[i], color=color, lw=0.8, zorder=2 + is_doubtful)
+        color, width = ("#d5470c", 1.6) if is_doubtful else ("0.65", 0.8)
+        ax.plot(time, series[i], color=color, lw=width, zorder=2 + is_doubtful)
     ax.set_title(f"cluster {k}")
     ax.set_xlabel("time")
-axes[0].set_ylabel("value (red: not clear)")
+axes[0].set_ylabel("value")
+figure.suptitle(
+    "Series in the cluster (grey) and between clusters (thick)", fontsize=11
+)
 plt.show()

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from credalis import NNEVCLUS
-from credalis.plots import CredalPartitionDisplay
+from credalis.plots import CredalPartitionDisplay, cluster_colors
 from credalis.streaming import NewClusterMonitor
 
 centers = [[0, 0], [8, 0], [4, 7], [12, 7]]
@@ -41,23 +41,24 @@ larger = monitor.extend()
 # %%
 # Above: the evidence for a new cluster. Below: the rejected objects, and what the
 # extended network says of all objects.
+blue, orange, _, wine = cluster_colors(4)
 fig = plt.figure(figsize=(10, 7.5), layout="constrained")
 top, bottom = fig.subfigures(2, 1, height_ratios=(2, 3))
 ax = top.subplots()
-ax.plot(10 * np.arange(1, 221), evidence, color="tab:blue")
+ax.plot(10 * np.arange(1, 221), evidence, color=blue)
 limit = -np.log(monitor.false_alarm_rate)
 ax.axhline(limit, color="black", linestyle=":", label="enough for an alarm")
-ax.axvline(2000, color="tab:gray", linestyle="--", label="the new cluster begins")
-ax.axvline(monitor.alarm_at_, color="tab:red", label="alarm")
+ax.axvline(2000, color="0.5", linestyle="--", label="the new cluster begins")
+ax.axvline(monitor.alarm_at_, color=wine, label="alarm")
 ax.set(xlabel="objects of the stream", ylabel="logarithm of the evidence")
 ax.set_title(f"Alarm {monitor.alarm_at_ - 2000} objects after the new cluster begins")
 ax.legend(loc="upper left")
 left, right = bottom.subplots(1, 2)
 left.scatter(*stream.T, s=4, color="lightgray", label="stream")
-left.scatter(*monitor.rejected_.T, s=8, color="tab:orange", label="rejected")
-left.scatter(*cluster.objects.T, s=8, color="tab:red", label="proposed as a cluster")
+left.scatter(*monitor.rejected_.T, s=8, color=orange, label="rejected")
+left.scatter(*cluster.objects.T, s=8, color=wine, label="proposed as a cluster")
 left.set_title(f"{cluster.size} of {monitor.n_rejected_} rejected objects gather")
-left.set(xlabel="feature 0", ylabel="feature 1", ylim=(-18, 16))
+left.set(xlabel="feature 0", ylabel="feature 1", ylim=(-15, 16))
 left.legend(loc="lower left")
 partition = larger.predict_partition(stream)
 display = CredalPartitionDisplay.from_partition(partition, stream)
