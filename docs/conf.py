@@ -63,7 +63,7 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
 
-# Pictures that pages draw: {plot} ../pictures/NAME.py
+# Pictures that pages draw: {eval-rst} with `.. plot:: pictures/NAME.py`
 plot_basedir = str(HERE)
 plot_formats = [("png", 110)]
 plot_html_show_source_link = False

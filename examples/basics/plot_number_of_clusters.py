@@ -47,7 +47,7 @@ selection = select_n_clusters(
     ECM(focal_sets="full", empty_set="noise"),
     groups,
     range(2, 7),
-    n_resamples=5,
+    n_resamples=3,
     random_state=0,
 )
 SelectionDisplay.from_selection(selection).plot()

@@ -7,7 +7,7 @@ install credalis[torch]``.
 """
 
 # %%
-# Images of 8 x 8 pixels: 1000 of them are clustered into ten groups, the rest is new.
+# Images of 8 x 8 pixels: 600 of them are clustered into ten groups, the rest is new.
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -23,8 +23,8 @@ from credalis.constraints import closure, suggest_pairs
 
 images, digits = load_digits(return_X_y=True)
 images = images.reshape(-1, 1, 8, 8)
-X, y = images[:1000], digits[:1000]
-X_new, y_new = images[1000:], digits[1000:]
+X, y = images[:600], digits[:600]
+X_new, y_new = images[600:], digits[600:]
 
 
 # %%
@@ -98,7 +98,7 @@ model = NNEVCLUS(
     dissimilarity_quantile=0.2,
     empty_set="stress",
     weight_decay=0.0,
-    max_iter=150,
+    max_iter=60,
     random_state=0,
 )
 model.fit(X, dissimilarities=dissimilarities)
@@ -122,7 +122,7 @@ doubt = model.partition_.doubt
 pairs = suggest_pairs(model.partition_, 200, random_state=0)
 is_same = y[pairs[:, 0]] == y[pairs[:, 1]]
 must_link, cannot_link = closure(pairs[is_same], pairs[~is_same], len(X))
-model.set_params(warm_start=True, max_iter=40, constraint_weight=0.1)
+model.set_params(warm_start=True, max_iter=20, constraint_weight=0.1)
 model.fit(
     X,
     dissimilarities=dissimilarities,
