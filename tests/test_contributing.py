@@ -40,6 +40,20 @@ def test_package_changelog_and_citations_name_the_same_version():
     assert set(tagged.versions().values()) == {credalis.__version__}
 
 
+def test_workflows_run_targets_of_make_and_pin_what_they_use():
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert workflows
+    for workflow in workflows:
+        text = workflow.read_text("utf-8")
+        commands = re.findall(r"^ *- run: (.*)$", text, re.M)
+        assert len(commands) == text.count("run: ")
+        assert {command.split()[0] for command in commands} == {"make"}
+        assert {command.split()[1] for command in commands} <= set(targets())
+        # A tag can be moved to other code, a hash cannot.
+        for action in re.findall(r"uses: (.*)$", text, re.M):
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", action)
+
+
 ALWAYS = ["tests/test_layers.py", "tests/test_public_api.py"]
 
 
