@@ -142,6 +142,7 @@ def assert_noticed(whole, positions, in_memory):
 
 
 @pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.slow
 def test_every_bit_of_a_small_file(name, written, in_memory):
     whole = written(WRITERS[name]).read_bytes()
     assert len(whole) < 10_000

@@ -424,6 +424,7 @@ class TestControl:
         ):
             make_pipeline(StandardScaler(), ECM(3, random_state=0)).fit(X)
 
+    @pytest.mark.slow
     def test_fits_in_blocks_keep_what_was_learned(self, noise):
         noise = noise[:4000]
         for model in (ECM(4, **ENDLESS), NNEVCLUS(3, max_iter=10**6, random_state=0)):

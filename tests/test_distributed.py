@@ -124,6 +124,7 @@ def test_one_and_two_workers_and_a_killed_one_give_the_same_bits(alone, blobs, c
         np.testing.assert_array_equal(masses(model, X), masses(alone, X))
 
 
+@pytest.mark.slow
 def test_partitions_on_one_worker_move_and_survive_the_other(alone, blobs, client):
     X, _ = blobs
     with with_workers(client, 2):
@@ -209,6 +210,7 @@ def test_prototypes_are_those_of_the_same_rows_in_batches(name, blobs, monkeypat
     assert adjusted_rand_score(y, model.predict(X)) > 0.97
 
 
+@pytest.mark.slow
 def test_prototypes_on_one_and_two_workers_are_the_same_bits(blobs, client):
     X, _ = blobs
     frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=5)
@@ -247,6 +249,7 @@ def test_predictions_are_lazy(alone, blobs):
 
 
 @pytest.mark.filterwarnings("ignore::credalis.exceptions.ResultWarning")
+@pytest.mark.slow
 def test_restarts_bootstraps_comparison_and_search_run_on_the_cluster(blobs, client):
     from joblib import parallel_config
 

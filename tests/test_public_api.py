@@ -174,8 +174,10 @@ def test_subpackages_are_attributes():
     [
         "import credalis.report",
         "from credalis.report import report",
-        "from credalis.report._content import text",
-        "import credalis; credalis.report",
+        pytest.param(
+            "from credalis.report._content import text", marks=pytest.mark.slow
+        ),
+        pytest.param("import credalis; credalis.report", marks=pytest.mark.slow),
     ],
 )
 def test_report_is_a_function_whatever_is_imported_first(first):

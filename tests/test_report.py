@@ -598,6 +598,7 @@ def test_many_focal_sets_are_shown_in_part(reported):
     assert f"Only the 60 of {len(focal_sets)} sets with most mass" in page.words
 
 
+@pytest.mark.slow
 def test_many_objects_are_sampled_and_the_page_says_so(tmp_path):
     n_samples = 20_000
     rng = np.random.default_rng(0)

@@ -17,6 +17,11 @@ pytest.importorskip("plotly")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 SIZES = (2, 3, 8, 20)
+OFTEN = (3, 20)
+for_each_size = pytest.mark.parametrize(
+    "n_clusters",
+    [pytest.param(n, marks=() if n in OFTEN else pytest.mark.slow) for n in SIZES],
+)
 # A pixel and a half of antialiasing.
 SLACK = 1.5
 
@@ -163,7 +168,7 @@ def assert_labels_apart(page):
             assert is_inside, (name, label, frame)
 
 
-@pytest.mark.parametrize("n_clusters", SIZES)
+@for_each_size
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_overlaps_on_a_screen(opened, n_clusters, width):
     page = opened(n_clusters)
@@ -179,7 +184,7 @@ def test_nothing_overlaps_on_a_screen(opened, n_clusters, width):
     assert max(each["right"] for each in texts) <= width
 
 
-@pytest.mark.parametrize("n_clusters", SIZES)
+@for_each_size
 def test_nothing_overlaps_on_paper(opened, n_clusters):
     page = opened(n_clusters)
     # Of a dark screen and of light ones.

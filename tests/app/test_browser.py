@@ -279,6 +279,7 @@ def test_a_server_that_ends_is_missed_and_another_one_goes_on(browser, tmp_path,
         again.stop()
 
 
+@pytest.mark.slow
 def test_the_tour_of_the_readme_can_be_recorded(browser, tmp_path):
     image = pytest.importorskip("PIL.Image")
     path = Path(__file__).parents[2] / "docs" / "images" / "make_app.py"
@@ -320,6 +321,7 @@ def crowd(browser, tmp_path_factory):
     served.stop()
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_rows_can_be_looked_at(crowd):
     tab, served = crowd
     page = tab.page

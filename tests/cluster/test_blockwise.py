@@ -147,6 +147,7 @@ def test_some_rows_of_a_large_array_stand_for_all(monkeypatch, blobs):
     assert adjusted_rand_score(y, model.labels_) > 0.97
 
 
+@pytest.mark.slow
 def test_training_sees_mixed_rows_of_sorted_data(monkeypatch):
     X, y = make_blobs(24_000, n_features=3, centers=8, cluster_std=1.5, random_state=3)
     in_order = X[np.argsort(y, kind="stable")]
@@ -414,7 +415,7 @@ def test_continues_with_the_same_bits(
 
 
 @pytest.mark.parametrize("estimator", [NNEVCLUS, ECM])
-@pytest.mark.parametrize("n_writes", [1, 2])
+@pytest.mark.parametrize("n_writes", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_continues_where_the_number_of_rows_is_not_known(
     estimator, n_writes, blobs, tmp_path, monkeypatch
 ):
@@ -620,6 +621,7 @@ def killed_at_random_moments(n_kills, n_passes, blobs, tmp_path):
 @pytest.mark.parametrize(
     ("n_kills", "n_passes"), [(2, 5), pytest.param(10, 30, marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_killed_fit_ends_with_the_same_masses(n_kills, n_passes, blobs, tmp_path):
     killed, whole = killed_at_random_moments(n_kills, n_passes, blobs, tmp_path)
     np.testing.assert_array_equal(killed, whole)

@@ -298,6 +298,7 @@ def simulated():
     return X, sets, expectation(X, mixture)[0]
 
 
+@pytest.mark.slow
 def test_number_and_masses_of_simulated_data_are_recovered(simulated):
     X, sets, masses = simulated
     model = EGMM([2, 3, 4, 5], init="k-means++", n_init=10, random_state=0).fit(X)

@@ -59,6 +59,7 @@ def test_fourclass_over_all_pairs(benchmark_data):
     assert model.loss_ == pytest.approx(4.80e-3, rel=5e-3)
 
 
+@pytest.mark.slow
 def test_two_sided_updates_end_lower_than_those_of_the_reference_program(
     benchmark_data,
 ):

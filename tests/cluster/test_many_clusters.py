@@ -103,6 +103,7 @@ def test_anchors_are_clear_rows():
     assert_array_equal(anchors[is_clear], singles[is_clear].argmax(axis=1))
 
 
+@pytest.mark.slow
 def test_many_clusters_stay_in_blocks(tmp_path):
     X, y = many(6000, spread=1.0)
     path = tmp_path / "fit"

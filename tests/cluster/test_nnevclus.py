@@ -418,6 +418,7 @@ def test_detector_without_a_file_form_is_named(blobs, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_memory_beyond_data_and_result_does_not_grow():
     rng = np.random.default_rng(0)
     centers = 5 * rng.normal(size=(3, 10))

@@ -113,6 +113,7 @@ def test_files_of_other_components_are_refused(rows, tmp_path):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.slow
 def test_sorted_rows_in_blocks(metric, tmp_path):
     X, y = embedded(3000, n_clusters=6)
     model = NNEVCLUS(6, metric=metric, random_state=0)

@@ -186,6 +186,7 @@ def test_streams_agree(data):
         ),
     ]
 )
+@pytest.mark.slow
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

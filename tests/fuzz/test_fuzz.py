@@ -12,19 +12,27 @@ if not hasattr(signal, "setitimer"):
 
 from tests.fuzz.families import run_case
 
-# Family, and how many cases each test runs.
+# Family, how many cases each test runs, how many tests there are, and how many of them
+# always run.
+FAMILIES = [
+    ("api", 700, 20, 5),
+    ("files", 500, 5, 2),
+    ("tables", 150, 3, 1),
+    ("kills", 8, 2, 1),
+    ("disks", 60, 1, 1),
+]
 PARTS = [
-    *(("api", 700, part) for part in range(20)),
-    *(("files", 500, part) for part in range(5)),
-    *(("tables", 150, part) for part in range(3)),
-    *(("kills", 8, part) for part in range(2)),
-    ("disks", 60, 0),
+    pytest.param(
+        *(family, n_cases, part),
+        id=f"{family}-{part}",
+        marks=pytest.mark.slow if part >= n_always else (),
+    )
+    for family, n_cases, n_parts, n_always in FAMILIES
+    for part in range(n_parts)
 ]
 
 
-@pytest.mark.parametrize(
-    ("family", "n_cases", "part"), PARTS, ids=[f"{f}-{p}" for f, _, p in PARTS]
-)
+@pytest.mark.parametrize(("family", "n_cases", "part"), PARTS)
 def test_no_case_fails(family, n_cases, part):
     outcomes = [
         run_case(f"{family}:{seed}")

@@ -57,7 +57,7 @@ def first_alarm(seed, *, n_ordinary=0, n_mixed=0, share=0.0, false_alarm_rate=0.
     return reached[0] + 1 - n_ordinary if len(reached) else np.inf
 
 
-@pytest.mark.parametrize("n_ordinary", [0, 1000])
+@pytest.mark.parametrize("n_ordinary", [0, pytest.param(1000, marks=pytest.mark.slow)])
 def test_new_cluster_of_a_tenth_is_found_within_500_objects(n_ordinary):
     found = np.array(
         [

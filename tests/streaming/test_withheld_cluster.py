@@ -109,6 +109,7 @@ def network(n_clusters, seed, **parameters):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.slow
 def test_new_cluster_is_noticed_and_learned(seed):
     found = generated(seed, 1200, 10_000, max_iter=100)
     assert found.n_ordinary == 10_000
