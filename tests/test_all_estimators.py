@@ -176,7 +176,17 @@ def for_each(estimators, name="estimator"):
     )
 
 
-@pytest.fixture(params=ESTIMATORS, ids=lambda each: type(each).__name__)
+def often_or_slow(estimators):
+    """The first of each class; what else there is where time is no matter."""
+    return [
+        pytest.param(
+            each, marks=() if each in FIRST_OF_EACH_CLASS else pytest.mark.slow
+        )
+        for each in estimators
+    ]
+
+
+@pytest.fixture(params=often_or_slow(ESTIMATORS), ids=lambda each: type(each).__name__)
 def estimator(request):
     """Not fitted; with one start only, unless a test is about starts."""
     return quick(request.param).set_params(random_state=0)

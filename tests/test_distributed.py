@@ -100,6 +100,7 @@ def test_finds_the_clusters_and_keeps_no_objects(alone, blobs):
     assert alone.n_features_in_ == 3
 
 
+@pytest.mark.slow
 def test_partitioning_matters_and_threads_do_not(alone, blobs):
     X, _ = blobs
     with dask.config.set(scheduler="threads", num_workers=3):

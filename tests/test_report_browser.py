@@ -159,6 +159,7 @@ def test_nothing_runs_that_is_not_the_reports_own(desktop):
     assert "Content Security Policy" in desktop.complaints.pop()
 
 
+@pytest.mark.slow
 def test_paper_holds_the_charts(browser, address):
     visit = Visit(browser, address, 1280)
     page = visit.page

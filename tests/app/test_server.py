@@ -193,6 +193,7 @@ def test_what_the_library_refuses_is_said_in_its_words(client, result):
     client.patch("/api/settings", json={"n_clusters": 3, "method": None})
 
 
+@pytest.mark.slow
 def test_a_saved_work_can_be_opened_elsewhere(client, result, tmp_path):
     work = client.get("/api/work").content
     before = client.get("/api/state").json()

@@ -101,6 +101,7 @@ def test_adaptive_metric_and_transformer_from_blocks(blobs):
     assert adjusted_rand_score(y, model.predict(X)) > 0.95
 
 
+@pytest.mark.slow
 def test_novelty_and_two_steps_from_blocks(blobs):
     X, y = blobs
     model = NNEVCLUS(N_CLUSTERS, novelty_detector="ocsvm", random_state=0)

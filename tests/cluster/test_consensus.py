@@ -395,6 +395,7 @@ def small_samples(monkeypatch):
 SMALL = {"n_clusters": 4, "committee_size": 300, "random_state": 0}
 
 
+@pytest.mark.slow
 def test_more_rows_than_the_committee_has(many):
     X, y = many
     model = Consensus(**SMALL).fit(X)
@@ -423,6 +424,7 @@ class StopError(Exception):
     """The end of a process, as far as a test can have one."""
 
 
+@pytest.mark.slow
 def test_a_fit_that_stopped_goes_on(many, small_samples, tmp_path, monkeypatch):
     X, _ = many
     parameters = SMALL | {"max_iter": 2}

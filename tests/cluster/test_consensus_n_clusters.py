@@ -66,6 +66,7 @@ def test_numbers_that_are_tried(rng):
     assert default_numbers(np.repeat(X[:30], 9, axis=0)) == (range(2, 4), 3)
 
 
+@pytest.mark.slow
 def test_more_numbers_are_tried_while_the_largest_is_the_best(rng):
     centers = np.random.RandomState(1).uniform(-40, 40, size=(13, 3))
     X = np.repeat(centers, 20, axis=0) + rng.normal(size=(260, 3))

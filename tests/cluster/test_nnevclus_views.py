@@ -247,6 +247,7 @@ def test_score_is_the_negative_stress(model, tables):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.slow
 def test_views_with_other_options(tables):
     labels = np.full(120, -1)
     options = {"max_iter": 30, "random_state": 0, "n_init": 2}

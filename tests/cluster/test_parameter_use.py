@@ -136,7 +136,11 @@ def masses_with(parameters, name, X, way, tmp_path):
 
 
 CASES = [
-    pytest.param(way, name, use[MODES.index(mode)], id=f"{way}-{name}")
+    pytest.param(
+        *(way, name, use[MODES.index(mode)]),
+        id=f"{way}-{name}",
+        marks=pytest.mark.slow if way in ("checkpoint", "dask") else (),
+    )
     for way, mode in WAYS.items()
     for name, use in PARAMETER_USE.items()
 ]
