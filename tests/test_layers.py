@@ -37,7 +37,7 @@ LAYERS = [
         "tables",
     },
     {"checkpoints", "partition", "sources", "_novelty", "_worlds"},
-    {"_calibration", "objectives", "peaks", "metric_learning"},
+    {"_calibration", "_rows", "objectives", "peaks", "metric_learning"},
     {"_drawing", "network"},
     {"metrics", "plots", "datasets"},
     {"cluster"},

@@ -2,9 +2,10 @@
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -150,6 +151,10 @@ def check_numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
         ) from error
 
 
+# Of a table of pyarrow as an array, if a column has no words or an odd type.
+_CONVERSION_ERRORS = (IndexError, NotImplementedError)
+
+
 @contextmanager
 def naming(name: str) -> Iterator[None]:
     """Let the messages of another library's checks name the argument.
@@ -160,9 +165,10 @@ def naming(name: str) -> Iterator[None]:
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             yield
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, *_CONVERSION_ERRORS) as error:
         message = str(error)
-        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message):
+        is_usual = isinstance(error, (TypeError, ValueError))
+        if is_usual and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message):
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name} is not valid: {message}") from error
@@ -330,11 +336,15 @@ def try_metric(metric: object, X: NDArray[np.float64]) -> None:
 
 # Kinds of arrays that hold no numbers: objects, text, bytes, moments.
 _KINDS_OF_WORDS = "OUSM"
+# Columns named in a message.
+_MAX_COLUMNS = 5
 
 
 def is_frame(X: object) -> bool:
     """Whether X has columns with names."""
-    return type(X) is dict or hasattr(X, "columns") or hasattr(X, "column_names")
+    # Asked of the type: a lazy frame of polars would work out its columns, and warn.
+    kind = type(X)
+    return kind is dict or hasattr(kind, "columns") or hasattr(kind, "column_names")
 
 
 def is_table(X: object) -> bool:
@@ -351,6 +361,46 @@ def is_table(X: object) -> bool:
     if values.dtype.kind == "f":
         return bool(np.isnan(values).any())
     return values.dtype.kind in _KINDS_OF_WORDS
+
+
+def check_numeric(frame: Any) -> None:
+    """Refuse a frame by the columns whose cells are no numbers or are missing.
+
+    Whatever a library says of it as a whole names no column.
+    """
+    others = [str(name) for name, cells in _named_columns(frame) if _has_others(cells)]
+    if others:
+        listed = ", ".join(others[:_MAX_COLUMNS])
+        if len(others) > _MAX_COLUMNS:
+            listed += f" and {len(others) - _MAX_COLUMNS} more"
+        raise ValueError(
+            f"X must be numbers without gaps, got others in {listed}: put "
+            "TablePreparation(missing='impute') before the estimator in a Pipeline, or "
+            "take one that compares rows of any table, as EVCLUS(metric='gower')"
+        )
+
+
+def _named_columns(frame: Any) -> Iterable[tuple[Any, Any]]:
+    """Names and cells; by position, since names of pandas may occur twice."""
+    if type(frame) is dict:
+        return frame.items()
+    if hasattr(frame, "iloc"):
+        cells = [frame.iloc[:, j] for j in range(frame.shape[1])]
+        return zip(frame.columns, cells, strict=True)
+    if hasattr(frame, "column_names"):
+        return zip(frame.column_names, frame.columns, strict=True)
+    # Of a lazy frame, no cell is known.
+    cells = frame.get_columns() if hasattr(frame, "get_columns") else []
+    return [(each.name, each) for each in cells]
+
+
+def _has_others(cells: Any) -> bool:
+    """Whether a column has anything but numbers."""
+    try:
+        array = np.asarray(cells)
+        return array.dtype.kind in "mMc" or bool(np.isnan(array.astype(float)).any())
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return True
 
 
 def check_lengths(lengths: NDArray[np.float64], metric: object) -> None:

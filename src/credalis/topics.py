@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from credalis._checks import check_number, shown
 from credalis._refusals import refuses_by_name, takes_any_number
+from credalis._rows import check_in_memory
 from credalis.cluster import ECM, BaseCredalClusterer
 from credalis.partition import CredalPartition
 
@@ -99,6 +100,7 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
         share = check_number(
             "outlier_share", self.outlier_share, at_least=0, at_most=0.9
         )
+        check_in_memory(X)
         model = self._model().fit(X)
         self.n_features_in_ = model.n_features_in_
         if hasattr(model, "feature_names_in_"):

@@ -25,6 +25,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="how long")
     parser.add_argument("--seed", type=int, help="number of the first cases")
     parser.add_argument("--replay", metavar="CASE", help="one case, as in api:17")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=(),
+        metavar="KIND",
+        help="families, or kinds of one, as in api/uses.reports",
+    )
     parser.add_argument("--table", type=Path, help="where to write the tables")
     parser.add_argument("--json", action="store_true", help="how it ended, as JSON")
     given = parser.parse_args()
@@ -40,7 +47,7 @@ def main() -> int:
         f"seeds from {first} on; python -m tests.fuzz --replay FAMILY:SEED", flush=True
     )
     before = time.monotonic()
-    tally = run_for(60 * given.minutes, first, sys.stdout)
+    tally = run_for(60 * given.minutes, first, sys.stdout, given.only)
     minutes = (time.monotonic() - before) / 60
     used = sum(
         sum(resource.getrusage(who)[:2])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from joblib import parallel_config
 from tests.fuzz import disks, files, kills, tables, workers
-from tests.fuzz.api import choices, estimators, evidence, knowledge, uses
+from tests.fuzz.api import choices, estimators, evidence, knowledge, raw, uses
 from tests.fuzz.case import Call, Outcome, finish
 from tests.fuzz.models import quiet
 
@@ -53,7 +53,10 @@ _API: Kinds = {
     uses.sources: 1,
     uses.topics: 0.5,
     uses.cells: 0.5,
-    uses.reports: 0.1,
+    uses.reports: 0.3,
+    raw.choices: 0.3,
+    raw.uses: 0.7,
+    raw.without_model: 0.5,
 }
 
 FAMILIES: dict[str, Kinds] = {
@@ -70,23 +73,43 @@ _BUDGETS = {"api": 20.0, "files": 20.0, "tables": 20.0, "workers": 120.0}
 
 
 def drawn(case: str) -> Call:
-    """The call that a family and a seed name, as in ``api:17``."""
-    family, _, seed = case.partition(":")
+    """The call that a family and a seed name, as in ``api:17``.
+
+    One kind of the family may be named, as in ``api/uses.reports:17``.
+    """
+    family, kind, seed = _parts(case)
+    kinds = FAMILIES[family]
+    if kind:
+        kinds = {each: 1.0 for each in kinds if _name(each) == kind}
+    if not kinds:
+        listed = ", ".join(_name(each) for each in FAMILIES[family])
+        raise ValueError(f"{case!r}: the kinds of {family} are {listed}")
+    shares = np.array(list(kinds.values()), dtype=float)
+    rng = np.random.default_rng([list(FAMILIES).index(family), seed])
+    with np.errstate(all="ignore"), quiet():
+        return list(kinds)[rng.choice(len(kinds), p=shares / shares.sum())](rng)
+
+
+def _parts(case: str) -> tuple[str, str, int]:
+    """Family, kind (or none) and seed of a case."""
+    named, _, seed = case.partition(":")
+    family, _, kind = named.partition("/")
     if family not in FAMILIES or not seed.isdecimal():
         raise ValueError(
             f"a case must be a seed of one of {', '.join(FAMILIES)}, as in api:17, "
             f"got {case!r}"
         )
-    kinds = FAMILIES[family]
-    shares = np.array(list(kinds.values()), dtype=float)
-    rng = np.random.default_rng([list(FAMILIES).index(family), int(seed)])
-    with np.errstate(all="ignore"), quiet():
-        return list(kinds)[rng.choice(len(kinds), p=shares / shares.sum())](rng)
+    return family, kind, int(seed)
+
+
+def _name(kind: Callable) -> str:
+    """How a kind is called in a case: ``uses.reports``."""
+    return f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}"
 
 
 def run_case(case: str) -> Outcome:
     """Run the case that a family and a seed name."""
-    family, call = case.partition(":")[0], drawn(case)
+    family, call = _parts(case)[0], drawn(case)
     budget = _BUDGETS.get(family, 60.0)
     with np.errstate(divide="warn", over="warn", invalid="warn", under="ignore"):
         if family == "workers":

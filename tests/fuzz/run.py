@@ -20,6 +20,8 @@ from tests.fuzz.models import quiet, warm_up
 # Cases of one round; those of killed workers take long and come in every 150th.
 ROUND = {"api": 600, "files": 120, "tables": 12, "kills": 2, "disks": 4}
 WORKERS_EVERY = 150
+# Of a kind that is named alone.
+_NAMED_ROUND = 60
 
 # A process may take this much more memory than the one that starts it.
 _MORE_MEMORY = 3 * 2**30
@@ -170,15 +172,21 @@ def _patiently(lines: IO[str], child: int) -> Iterator[str]:
             yield line
 
 
-def run_for(seconds: float, first: int, report: IO[str]) -> Tally:
-    """Rounds of new cases until the time is over."""
+def run_for(
+    seconds: float, first: int, report: IO[str], only: Sequence[str] = ()
+) -> Tally:
+    """Rounds of new cases until the time is over, of all families or of those named.
+
+    What is named is a family, or a kind of one, as ``api/uses.reports``.
+    """
     started = time.monotonic()
     with quiet():
         warm_up()
     tally = Tally()
     n_rounds = 0
     while time.monotonic() - started < seconds:
-        for outcome in _round(first, n_rounds):
+        ended = _named_round(only, first, n_rounds) if only else _round(first, n_rounds)
+        for outcome in ended:
             tally.add(outcome)
             if outcome.is_failure:
                 report.write(f"{outcome.case} {outcome.what}: {outcome.kind}\n")
@@ -206,6 +214,15 @@ def _round(first: int, number: int) -> Iterator[Outcome]:
     yield from outcomes([c for c in together if c not in set(light)], is_limited=False)
     if number % WORKERS_EVERY == 0:
         yield alone(f"workers:{first + number}")
+
+
+def _named_round(only: Sequence[str], first: int, number: int) -> Iterator[Outcome]:
+    """A round of what is named alone, as many of each."""
+    for named in only:
+        count = ROUND.get(named, _NAMED_ROUND)
+        cases = [f"{named}:{first + number * count + k}" for k in range(count)]
+        is_light = named.startswith(("api", "files", "tables"))
+        yield from outcomes(cases, is_limited=is_light)
 
 
 def alone(case: str) -> Outcome:

@@ -85,6 +85,9 @@ def test_a_seed_is_a_case():
     first, second = drawn("api:17"), drawn("api:17")
     assert first.what == second.what
     assert run_case("api:17") == run_case("api:17")
+    assert drawn("api/uses.reports:17").what == "report"
+    with pytest.raises(ValueError, match=r"kinds of api are .*uses\.reports"):
+        drawn("api/nothing:17")
     with pytest.raises(ValueError, match=r"api, files, .* got 'none:1'"):
         drawn("none:1")
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from credalis._checks import (
@@ -32,6 +32,7 @@ from credalis._control import fitting, poll
 from credalis._parallel import in_parallel
 from credalis._progress import Progress
 from credalis._refusals import refuses_by_name
+from credalis._rows import number_of_rows, take_rows
 from credalis._warnings import warn_user
 from credalis._weights import check_sample_weight
 from credalis.cluster import BaseCredalClusterer, named_estimators
@@ -341,8 +342,9 @@ def compare(
         check_integer("n_clusters", n_clusters, at_least=1)
     check_n_jobs(n_jobs)
     check_seed("random_state", random_state)
+    n_rows = number_of_rows(X)
     if y is not None:
-        _check_classes(X, y)
+        _check_classes(n_rows, y)
     estimators = {
         name: _configured(estimator, n_clusters, random_state)
         for name, estimator in _named(methods).items()
@@ -350,7 +352,7 @@ def compare(
     weights = None
     if sample_weight is not None:
         estimators = _weighted(estimators, are_named=methods is not None)
-        weights = check_sample_weight(sample_weight, len(np.asarray(X)))
+        weights = check_sample_weight(sample_weight, n_rows)
     answers = in_parallel(
         _fit,
         [(name, estimator, X, weights) for name, estimator in estimators.items()],
@@ -425,13 +427,13 @@ def _weighted(
     return able
 
 
-def _check_classes(X: ArrayLike, y: ArrayLike) -> None:
-    """Refuse classes that do not fit X, before fits that may take long."""
-    class_codes("y", y)
-    try:
-        check_consistent_length(X, y)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must have one class for each row of X: {error}") from error
+def _check_classes(n_rows: int, y: ArrayLike) -> None:
+    """Refuse classes that do not fit the rows, before fits that may take long."""
+    n_classes = len(class_codes("y", y)[0])
+    if n_classes != n_rows:
+        raise ValueError(
+            f"y must have one class for each row of X, got {n_classes} for {n_rows}"
+        )
 
 
 def _configured(
@@ -488,20 +490,21 @@ def _fit(
         estimator,
         seconds,
         [(each.category, str(each.message)) for each in told],
-        _stability(estimator, np.asarray(X), weights),
+        _stability(estimator, X, weights),
     )
 
 
 def _stability(
     estimator: BaseCredalClusterer,
-    X: NDArray[Any],
+    X: Any,
     weights: NDArray[np.float64] | None,
 ) -> float | None:
     """Adjusted Rand index with the result on a part of the objects."""
     rng = np.random.RandomState(0)
-    n_rows = min(round(_SHARE * len(X)), _MAX_ROWS)
-    rows = rng.permutation(len(X))[:n_rows]
-    part = X[np.ix_(rows, rows)] if get_tags(estimator).input_tags.pairwise else X[rows]
+    n_all = len(estimator.partition_)
+    rows = rng.permutation(n_all)[: min(round(_SHARE * n_all), _MAX_ROWS)]
+    is_pairwise = get_tags(estimator).input_tags.pairwise
+    part = take_rows(X, rows, is_pairwise=is_pairwise)
     again = clone(estimator)
     if "random_state" in again.get_params(deep=False):
         again.set_params(random_state=1 + rng.randint(np.iinfo(np.int32).max))

@@ -204,11 +204,16 @@ def _of_estimator(model: BaseCredalClusterer, X: Any) -> Cells:
 
         return predict
 
-    names = getattr(model, "feature_names_in_", getattr(X, "columns", None))
-    # One that takes categories makes numbers of them that nobody knows.
-    table = X if get_tags(model).input_tags.categorical else matrix
-    columns = columns_of(table, None if names is None else list(map(str, names)))
-    places = [np.array([j]) for j in range(matrix.shape[1])]
+    preparation = getattr(model, "preparation_", None)
+    if preparation is not None:
+        columns = prepared_columns(preparation, as_arrow(X))
+        places = places_of(preparation)
+    else:
+        names = getattr(model, "feature_names_in_", getattr(X, "columns", None))
+        # One that takes categories makes numbers of them that nobody knows.
+        table = X if get_tags(model).input_tags.categorical else matrix
+        columns = columns_of(table, None if names is None else list(map(str, names)))
+        places = [np.array([j]) for j in range(matrix.shape[1])]
     return Cells(
         columns,
         matrix,

@@ -99,14 +99,14 @@ def raw_columns(
 ) -> tuple[list[Any], list[NDArray[Any]]]:
     """Names and cells; by position, since names of pandas may occur twice."""
     if isinstance(X, dict):
-        return list(X), [_as_array(values) for values in X.values()]
+        return list(X), [as_array(values) for values in X.values()]
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         series = [X.iloc[:, j] for j in range(X.shape[1])]
         return list(X.columns), [_from_pandas(each) for each in series]
     if hasattr(X, "get_columns"):
-        return list(X.columns), [_from_polars(each) for each in X.get_columns()]
+        return list(X.columns), [from_polars(each) for each in X.get_columns()]
     if hasattr(X, "column_names"):
-        return list(X.column_names), [_from_arrow(each) for each in X.columns]
+        return list(X.column_names), [from_arrow(each) for each in X.columns]
     with naming("X"):
         array = np.asarray(X)
     if array.ndim != 2:
@@ -129,21 +129,23 @@ def _from_pandas(series: Any) -> NDArray[Any]:
     return series.to_numpy() if kind in "bM" else series.to_numpy(dtype=object)
 
 
-def _from_polars(series: Any) -> NDArray[Any]:
-    is_moment = str(series.dtype).startswith(("Date", "Datetime"))
-    if is_moment or series.dtype.is_numeric():
+def from_polars(series: Any) -> NDArray[Any]:
+    """Cells as numbers or moments, or objects; so are whole numbers of 128 bits."""
+    kind = str(series.dtype)
+    is_moment = kind.startswith(("Date", "Datetime"))
+    if is_moment or (series.dtype.is_numeric() and not kind.endswith("128")):
         return series.to_numpy()
     return np.array(series.to_list(), dtype=object)
 
 
-def _from_arrow(column: Any) -> NDArray[Any]:
+def from_arrow(column: Any) -> NDArray[Any]:
     found = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     if hasattr(found, "dictionary_decode"):
         found = found.dictionary_decode()
     return found.to_numpy(zero_copy_only=False)
 
 
-def _as_array(values: Any) -> NDArray[Any]:
+def as_array(values: Any) -> NDArray[Any]:
     """A column of its own type; words and numbers side by side stay what they are."""
     array = np.asarray(values)
     return array if array.dtype.kind not in "US" else np.asarray(values, dtype=object)
@@ -219,7 +221,7 @@ def prepared_columns(preparation: "Preparation", content: "pa.Table") -> list[Co
         places = {category: place for place, category in enumerate(categories)}
         values = [
             np.nan if cell is None else places.get(str(cell), len(categories))
-            for cell in as_strings(content.column(name)).to_pylist()
+            for cell in as_strings(content.column(name), name).to_pylist()
         ]
         columns.append(_category_column(name, np.array(values), categories))
     return columns
@@ -281,7 +283,8 @@ def encoded(columns: Sequence[Column]) -> tuple[Array, list[NDArray[np.intp]]]:
     blocks, places, start = [], [], 0
     for column in columns:
         if column.kind == "words":
-            places_of_words = np.arange(len(column.words))
+            # One at least: where all words are missing, all rows are alike.
+            places_of_words = np.arange(max(1, len(column.words)))
             block = (column.values[:, None] == places_of_words).astype(np.float64)
         else:
             block = _standardised(column.values)[:, None]

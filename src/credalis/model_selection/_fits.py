@@ -14,16 +14,12 @@ from credalis._checks import check_integer, check_number, check_seed, naming, sh
 from credalis._control import method_at_work, poll
 from credalis._parallel import in_parallel
 from credalis._progress import Progress
+from credalis._rows import Rows, number_of_rows, take_rows
 from credalis._warnings import warn_user
 from credalis.exceptions import EmptyClusterWarning, MergedClustersWarning
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import certain_clusters, stability
-from credalis.model_selection._side_information import (
-    RowInformation,
-    Rows,
-    number_of_rows,
-    take_rows,
-)
+from credalis.model_selection._side_information import RowInformation
 from credalis.partition import CredalPartition
 
 _MAX_SEED = np.iinfo(np.int32).max

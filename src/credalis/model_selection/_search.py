@@ -20,12 +20,10 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from credalis._checks import check_integer, check_n_jobs, check_seed, naming
 from credalis._control import Stop, fitting, poll, section, working_for
 from credalis._refusals import refuses_by_name
+from credalis._rows import number_of_rows
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._fits import settled
-from credalis.model_selection._side_information import (
-    RowInformation,
-    number_of_rows,
-)
+from credalis.model_selection._side_information import RowInformation
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Scoring = str | Callable[..., Any] | Collection[str] | Mapping[str, Any] | None

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from credalis._checks import check_dense, check_numbers, naming
+from credalis._checks import check_numbers, naming
+from credalis._rows import Rows
 from credalis.constraints import check_constraints, renumber
 from credalis.model_selection._clusterer import Clusterer
-
-Rows = NDArray[np.intp]
 
 NAMES = ("partial_labels", "must_link", "cannot_link", "dissimilarities")
 
@@ -85,35 +84,6 @@ class RowInformation:
             else:
                 arguments[name] = renumber(value, rows)
         return arguments
-
-
-def number_of_rows(X: Any) -> int:
-    """Number of rows of an array, a list or a table, or a ValueError."""
-    check_dense("X", X)
-    try:
-        n_rows = int(X.shape[0] if hasattr(X, "shape") else len(X))
-    except (TypeError, IndexError) as error:
-        raise ValueError(f"X must have rows, got {type(X).__name__}") from error
-    if n_rows == 0:
-        raise ValueError("X must have rows, got none")
-    return n_rows
-
-
-def take_rows(X: Any, rows: Rows, *, is_pairwise: bool) -> Any:
-    """Some rows of an array or a table; of a matrix of pairs also those columns."""
-    if is_pairwise:
-        with naming("X"):
-            matrix = np.asarray(X)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(
-                "X must be a square matrix of dissimilarities, got shape "
-                f"{matrix.shape}"
-            )
-        return matrix[np.ix_(rows, rows)]
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    is_array = hasattr(X, "shape") and not isinstance(X, memoryview)
-    return (X if is_array else np.asarray(X))[rows]
 
 
 def _square(dissimilarities: Any, n_samples: int) -> NDArray[np.float64]:

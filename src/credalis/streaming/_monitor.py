@@ -18,6 +18,7 @@ from credalis._checks import (
     check_number,
     check_seed,
     check_widths,
+    is_table,
     naming,
 )
 from credalis._refusals import refuses_by_name, takes_any_number
@@ -522,4 +523,12 @@ class NewClusterMonitor(BaseEstimator):
 
 def _rows(X: ArrayLike) -> Array:
     with naming("X"):
-        return check_array(X, dtype=np.float64, input_name="X")
+        try:
+            return check_array(X, dtype=np.float64, input_name="X")
+        except (TypeError, ValueError) as error:
+            if not is_table(X):
+                raise
+            raise ValueError(
+                "X must be numbers without gaps, which is what a monitor counts: give "
+                "it, and the fit of its model, TablePreparation().fit_transform(table)"
+            ) from error

@@ -313,7 +313,7 @@ def _dictionary(column: Any) -> list[Any]:
 
 def _check_order(name: str, column: Any, order: Sequence[str]) -> None:
     """Refuse categories that an order does not name: they would be missing values."""
-    found = as_strings(column).unique().drop_null().to_pylist()
+    found = as_strings(column, name).unique().drop_null().to_pylist()
     strange = sorted(set(found) - set(order))
     if strange:
         raise ValueError(

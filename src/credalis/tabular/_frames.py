@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credalis._checks import naming
+from credalis._checks import is_frame, naming
 from credalis.tables import Table
 from credalis.tables._table import arrow, check_names
 
@@ -55,8 +55,14 @@ def as_arrow(X: Any) -> "pa.Table":
         return X
     if isinstance(X, pa.RecordBatch):
         return pa.Table.from_batches([X])
-    if hasattr(X, "to_arrow"):
-        return X.to_arrow()
+    if hasattr(X, "to_arrow") and is_frame(X):
+        with naming("X"):
+            return X.to_arrow()
+    if hasattr(X, "collect"):
+        raise ValueError(
+            f"X must be a frame that holds its rows, got a {type(X).__name__}: call "
+            "collect()"
+        )
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
         columns = [_column(name, X.iloc[:, j]) for j, name in enumerate(names)]
@@ -78,6 +84,11 @@ def _column(name: Any, values: Any) -> "pa.Array":
     pa = arrow()
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
+    if getattr(values, "ndim", 1) != 1:
+        raise ValueError(
+            f"column {str(name)!r} must have one value for each row, got "
+            f"{type(values).__name__} of {values.ndim} axes"
+        )
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:

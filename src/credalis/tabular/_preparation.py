@@ -214,7 +214,7 @@ class Preparation(_archive.SavedFields):
         """
         numbers = self.plan.numbers_of(batch, self.numeric)
         cycles = self.plan.numbers_of(batch, self.cyclic)
-        texts = {column: as_strings(batch.column(column)) for column in self.categories}
+        texts = {key: as_strings(batch.column(key), key) for key in self.categories}
         check_finite_columns(numbers, self.numeric, name, first_row)
         check_finite_columns(cycles, self.cyclic, name, first_row)
         return self.encode(
@@ -403,7 +403,7 @@ def prepare(
     numbers = columns.numbers
     check_finite_columns(numbers, columns.numeric, name)
     check_finite_columns(columns.cycles, columns.cyclic, name)
-    texts = {key: as_strings(values) for key, values in columns.texts.items()}
+    texts = {key: as_strings(values, key) for key, values in columns.texts.items()}
     cycles = columns.cycles
     unknown = unknown_cells(numbers, cycles, texts)
     n_missing = missing_counts(columns)

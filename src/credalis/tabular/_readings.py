@@ -144,7 +144,7 @@ def as_numbers(
     """
     pa = arrow()
     if reading == "rank":
-        return _ranks(column, order)
+        return _ranks(column, order, name)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if kind_of(column.type) == "number":
@@ -179,22 +179,28 @@ def _check_type(column: Any, name: str, reading: str, *tests: str) -> None:
         )
 
 
-def as_strings(column: Any) -> Any:
+def as_strings(column: Any, name: str) -> Any:
     """A column of categories as text; a missing one stays so."""
     pa = arrow()
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type):
         return pa.array(as_text(column), pa.string())
-    return column.cast(pa.string())
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowException as error:  # lists, or bytes that are no text
+        raise ValueError(
+            f"column {name!r} must hold words or numbers, but its type is "
+            f"{column.type}: {str(error).splitlines()[0]}"
+        ) from error
 
 
-def _ranks(column: Any, order: Sequence[str]) -> NDArray[np.float64]:
+def _ranks(column: Any, order: Sequence[str], name: str) -> NDArray[np.float64]:
     """Places in an order, 0 to n - 1; a category that is not in it is missing."""
     import pyarrow.compute as pc
 
     pa = arrow()
-    places = pc.index_in(as_strings(column), pa.array(list(order), pa.string()))
+    places = pc.index_in(as_strings(column, name), pa.array(list(order), pa.string()))
     return as_floats(places)
 
 
@@ -240,7 +246,7 @@ def _parsed(column: Any, style: str, name: str, signs: Sequence[str]) -> Any:
     import pyarrow.compute as pc
 
     pa = arrow()
-    texts = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    texts = pc.utf8_trim_whitespace(as_strings(column, name))
     is_gap = pc.is_in(texts, pa.array([*signs, ""], pa.string()))
     texts = pc.if_else(is_gap, pa.scalar(None, pa.string()), texts)
     for cell in _distinct(texts):

@@ -21,11 +21,13 @@ from credalis._checks import (
     check_integer,
     check_n_jobs,
     check_number,
+    check_numeric,
     check_runs,
     check_seed,
     check_squarable,
     check_widths,
     is_automatic,
+    is_frame,
     is_table,
     naming,
     shown,
@@ -566,14 +568,23 @@ class BaseCredalClusterer(
         with naming("X"):
             if is_new or hasattr(self, "preparation_"):
                 return self._validate_table(X, reset, ensure_min_samples)
+            try:
+                return self._validate_numbers(X, reset, ensure_min_samples)
+            except (TypeError, ValueError, IndexError):
+                if is_frame(X):
+                    check_numeric(X)
+                raise
 
-            return validate_data(
-                self,
-                X,
-                dtype=np.float64,
-                reset=reset,
-                ensure_min_samples=ensure_min_samples,
-            )
+    def _validate_numbers(
+        self, X: Any, reset: bool, ensure_min_samples: int
+    ) -> NDArray[np.float64]:
+        return validate_data(
+            self,
+            X,
+            dtype=np.float64,
+            reset=reset,
+            ensure_min_samples=ensure_min_samples,
+        )
 
     def _objects(
         self, X: NDArray[np.float64], rows: NDArray[np.intp]

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._checks import naming
 from credalis._drawing.inputs import check_feature_names
+from credalis._explain._columns import as_array, from_arrow, from_polars
 from credalis.report._content.text import plain, quantity
 
 # A column of more different words names things.
@@ -89,13 +91,16 @@ def columns_of(data: Any, n_samples: int, estimator: Any = None) -> list[Column]
 def _raw_columns(data: Any, estimator: Any) -> tuple[list[Any], list[NDArray[Any]]]:
     """Names and arrays; by position, since names of pandas may occur twice."""
     if isinstance(data, dict):
-        return list(data), [_as_array(values) for values in data.values()]
+        return list(data), [as_array(values) for values in data.values()]
     if hasattr(data, "iloc") and hasattr(data, "columns"):
         series = [data.iloc[:, j] for j in range(data.shape[1])]
         return list(data.columns), [_from_pandas(each) for each in series]
     if hasattr(data, "get_columns"):
-        return list(data.columns), [each.to_numpy() for each in data.get_columns()]
-    array = np.asarray(data)
+        return list(data.columns), [from_polars(each) for each in data.get_columns()]
+    if hasattr(data, "column_names"):
+        return list(data.column_names), [from_arrow(each) for each in data.columns]
+    with naming("data"):
+        array = np.asarray(data)
     if array.ndim != 2:
         raise ValueError(
             "data must be a DataFrame, a dict of columns or an array of two axes, got "
@@ -110,12 +115,6 @@ def _from_pandas(series: Any) -> NDArray[Any]:
     if getattr(series.dtype, "kind", "O") in "iuf":
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     return series.to_numpy()
-
-
-def _as_array(values: Any) -> NDArray[Any]:
-    """A column of its own type; words and numbers side by side stay what they are."""
-    array = np.asarray(values)
-    return array if array.dtype.kind not in "US" else np.asarray(values, dtype=object)
 
 
 def _column(name: Any, values: NDArray[Any]) -> Column:
