@@ -44,7 +44,7 @@ def _section(name, run):
         "|---|---|---|---|---|",
         *(
             f"| {each['work']} | {each['baseline']} | {_seconds(each['seconds'])} | "
-            f"{_seconds(each['baseline_seconds'])} | {each['ratio']:.1f} |"
+            f"{_seconds(each['baseline_seconds'])} | {_ratio(each['ratio'])} |"
             for each in run["measurements"]
         ),
     ]
@@ -53,3 +53,7 @@ def _section(name, run):
 
 def _seconds(value):
     return f"{value:.2g} s" if value >= 0.1 else f"{1000 * value:.2g} ms"
+
+
+def _ratio(value):
+    return f"{value:.1f}" if value >= 0.1 else f"{value:.1g}"

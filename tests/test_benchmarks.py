@@ -26,6 +26,8 @@ from benchmarks.choose import choose_cases
 from benchmarks.harness import Skipped, table
 from benchmarks.journal import Journal
 
+from credalis._listing import class_names
+
 
 class TestScores:
     def test_clusters_are_matched_to_classes_one_to_one(self):
@@ -443,6 +445,16 @@ class TestEmbeddings:
 class TestPage:
     def test_the_page_is_that_of_the_stored_runs(self):
         assert page.PAGE.read_text("utf-8") == page.markdown()
+
+    def test_seconds_of_all_methods_are_those_of_the_stored_run(self):
+        run = json.loads((page.RUNS / "methods.json").read_text("utf-8"))
+        text = (page.PAGE.parents[1] / "methods.md").read_text("utf-8")
+        rows = [line.split("|") for line in text.splitlines() if line[:3] == "| `"]
+        shown = {cells[1].strip(" `"): cells[4].strip() for cells in rows}
+        assert set(shown) == set(class_names())
+        assert shown == {
+            each["work"]: f"{each['seconds']:.2g}" for each in run["measurements"]
+        }
 
     def test_a_run_becomes_a_table(self, tmp_path, monkeypatch):
         monkeypatch.setattr(page, "RUNS", tmp_path / "runs")
