@@ -107,6 +107,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "../src/credalis/app/static/icon.svg"
 html_show_sourcelink = False
+# Light or dark as the reader has it.
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "methods": [], "gallery/index": []}
 html_theme_options = {
     "logo": {
