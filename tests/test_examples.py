@@ -15,7 +15,6 @@ QUICK = {
     "plot_butterfly",
     "plot_combining_sources",
     "plot_coverage_sets",
-    "plot_explain",
     "plot_first_look",
     "plot_mass_functions",
     "plot_mixed_pixels",
@@ -24,6 +23,7 @@ QUICK = {
     "plot_text_topics",
     "plot_time_series",
     "plot_unseen_cluster",
+    "plot_why_here",
 }
 NEEDED = ("onnxruntime", "pandas", "torch")
 

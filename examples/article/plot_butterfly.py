@@ -35,7 +35,8 @@ numbers = [str(i) for i in range(1, 13)]
 # The wings, with the number of each object. Filled are the lower approximations, the
 # objects whose largest mass is on the cluster alone; dashed the upper ones.
 display = CredalPartitionDisplay.from_partition(partition, X, rule="maximum_mass")
-display.plot(title="Butterfly")
+_, ax = plt.subplots(figsize=(8.5, 4.8), layout="constrained")
+display.plot(ax=ax, title="Butterfly")
 display.ax_.set_aspect("equal")
 for number, point in zip(numbers, X, strict=True):
     display.ax_.annotate(number, point, xytext=(6, 6), textcoords="offset points")

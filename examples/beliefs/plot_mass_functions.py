@@ -14,6 +14,7 @@ from itertools import permutations
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from scipy.spatial import ConvexHull
 
 from credalis import CredalPartition, FocalSets
@@ -76,4 +77,12 @@ plt.show()
 # %%
 # And in numbers: belief is what is certain for a cluster, plausibility what speaks not
 # against it. The pignistic probability lies between both.
-partition.to_pandas().filter(regex=r"^(bel|pl|betp)").set_axis(list(cases)).round(2)
+numbers = {
+    "belief": partition.belief,
+    "pignistic": partition.pignistic,
+    "plausibility": partition.plausibility,
+}
+pd.concat(
+    {name: pd.DataFrame(values, list(cases)) for name, values in numbers.items()},
+    axis=1,
+).round(2)
