@@ -4,11 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
-from credalis import ECM, NNEVCLUS, FocalSets
+from credalis import ECM, NNEVCLUS, FocalSets, compare
+from credalis._checks import naming
 from credalis._refusals import real_numbers, refuses_by_name, takes_any_number
 from credalis.belief import masses_to_commonality
 from credalis.metric_learning import FDA
+from credalis.model_selection import select_n_clusters
 
 FAILS = (
     lambda: np.float64(1e308) * 10,
@@ -133,3 +136,35 @@ def test_masses_of_a_function_are_named():
     with pytest.raises(ValueError, match="masses"):
         masses_to_commonality(huge)
     assert len(FocalSets.full(2)) == 4
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_no_memory_is_not_a_matter_of_arguments(n_jobs, monkeypatch):
+    def solve(self, *given, **named):
+        raise MemoryError("no room for 80 TiB")
+
+    monkeypatch.setattr(ECM, "_solve", solve)
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = ECM(2, n_init=2, n_jobs=n_jobs, random_state=0)
+    with parallel_config(backend="threading"):
+        with pytest.raises(MemoryError, match="80 TiB"):
+            model.fit(X)
+        with pytest.raises(MemoryError, match="80 TiB"):
+            compare(X, 2, [model])
+        with pytest.raises(MemoryError, match="80 TiB"):
+            select_n_clusters(model, X, [2, 3], random_state=0)
+    with pytest.raises(MemoryError), naming("X"):
+        raise MemoryError
+
+
+def test_no_memory_for_a_prediction_stays_so(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = ECM(2, random_state=0).fit(X)
+
+    def masses(self, rows):
+        return np.empty((2**46, 2**10))
+
+    monkeypatch.setattr(ECM, "_predict_masses", masses)
+    for verb in (model.predict, model.transform, model.predict_partition):
+        with pytest.raises(MemoryError):
+            verb(X)
