@@ -4,12 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import credalis
 from credalis import ECM, EVCLUS, CatECM, ECMdd, compare
 from credalis._checks import is_frame, naming
 from credalis._rows import number_of_rows, take_rows
 from credalis.model_selection import select_n_clusters
+from credalis.plots import CredalPartitionDisplay
 from credalis.streaming import NewClusterMonitor
 from credalis.tabular import TablePreparation
 from credalis.topics import TopicClusterer
@@ -136,6 +138,21 @@ def test_odd_columns_of_new_rows_are_named(cells):
         model.predict(pl.Series(cells["word"]))
 
 
+def test_columns_of_one_name_and_absent_ones_are_named(cells):
+    frame = pd.DataFrame(cells)
+    twice = pd.concat([frame, frame["word"]], axis=1)
+    steps = make_pipeline(TablePreparation(), ECM(2, **FEW)).fit(frame)
+    for call in (
+        gower().fit(frame).predict,
+        lambda table: credalis.explain(gower().fit(frame), table),
+        lambda table: credalis.explain(steps, table),
+    ):
+        with pytest.raises(ValueError, match="X has two columns called 'word'"):
+            call(twice)
+        with pytest.raises(ValueError, match="X lacks column 'word'"):
+            call(frame[["length", "other"]])
+
+
 def test_a_column_without_categories_is_no_index_error():
     empty = pa.array([None] * 6, pa.dictionary(pa.int8(), pa.string()))
     table = pa.table({"c0": empty, "c1": np.arange(6.0)})
@@ -152,6 +169,13 @@ def test_a_table_of_gaps_explains_nothing(cells):
     gaps = pd.DataFrame({"c0": [None] * 30}, dtype=object)
     found = credalis.explain(partition, gaps, rows=[0])
     assert all(reason.weight == 0 for each in found for reason in each.reasons)
+
+
+def test_a_frame_is_no_rule(cells):
+    partition = gower().fit(pd.DataFrame(cells)).partition_
+    rows = np.zeros((30, 2))
+    with pytest.raises(ValueError, match="rule must be one of 'maximum_mass'"):
+        CredalPartitionDisplay.from_partition(partition, rows, rule=pl.DataFrame(cells))
 
 
 def test_a_lazy_frame_is_refused_without_a_warning(cells):

@@ -179,3 +179,17 @@ def test_too_many_bars_are_refused():
 def test_wrong_input_is_named(partition, options, message):
     with pytest.raises(ValueError, match=message):
         MassDisplay.from_partition(partition, **options)
+
+
+def test_names_of_columns_are_no_names_of_objects(partition):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": range(400), "b": range(400)})
+    with pytest.raises(ValueError, match="object_names must hold one name for each"):
+        MassDisplay.from_partition(partition, object_names=frame)
+
+
+@pytest.mark.parametrize("ax", [0, "x", [1, 2], np.zeros(3)])
+def test_axes_are_those_of_matplotlib(partition, ax):
+    pytest.importorskip("matplotlib")
+    with pytest.raises(ValueError, match="ax must be Axes of matplotlib, got"):
+        MassDisplay.from_partition(partition, ax=ax)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credalis._checks import shown
 from credalis._drawing.palette import GRID, INK, SOFT_INK
 
 
@@ -35,6 +36,7 @@ def start_axes(
     plt = import_pyplot(display)
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
+    _check_axes(ax)
     tidy(ax, grid=grid, title=title)
     display.ax_, display.figure_ = ax, ax.figure
     return ax
@@ -72,6 +74,8 @@ def start_panels(
         axes = grid.ravel()[: len(names)]
     else:
         axes = np.ravel(np.array(ax, dtype=object))
+        for each in axes:
+            _check_axes(each)
     if len(axes) != len(names):
         raise ValueError(
             f"ax must hold {len(names)} axes, one for each {kind} "
@@ -81,6 +85,13 @@ def start_panels(
     if title is not None:
         display.figure_.suptitle(title, x=0.01, horizontalalignment="left")
     return axes
+
+
+def _check_axes(ax: Any) -> None:
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise ValueError(f"ax must be Axes of matplotlib, got {shown(ax)}")
 
 
 def tidy(ax: Any, *, grid: str | None = "both", title: str | None = None) -> None:

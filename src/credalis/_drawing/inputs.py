@@ -71,8 +71,10 @@ def check_feature_names(
 
 def check_names(name: str, names: Sequence[str], count: int, what: str) -> list[str]:
     """As many names as there are things to name, as text."""
+    # Of a frame, which counts rows, the names of its columns are listed.
     try:
-        is_right = not isinstance(names, str) and len(names) == count
+        listed = [] if isinstance(names, str) else [str(each) for each in names]
+        is_right = not isinstance(names, str) and len(names) == len(listed) == count
     except TypeError:
         is_right = False
     if not is_right:
@@ -80,7 +82,7 @@ def check_names(name: str, names: Sequence[str], count: int, what: str) -> list[
             f"{name} must hold one name for each of the {count} {what}, got "
             f"{names!r:.80}"
         )
-    return [str(each) for each in names]
+    return listed
 
 
 def check_classes(labels: ArrayLike, n_samples: int) -> NDArray[np.intp]:

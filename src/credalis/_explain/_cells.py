@@ -297,10 +297,11 @@ def _of_steps(model: Any, X: Any) -> Cells:
     if steps and isinstance(steps[0][1], TablePreparation):
         first = steps[0][1]
         check_is_fitted(first)
-        content = as_arrow(X)
+        # First of all, since it looks for the columns.
+        matrix, content = first.transform(X), as_arrow(X)
         return Cells(
             prepared_columns(first.preparation_, content),
-            first.transform(X),
+            matrix,
             places_of(first.preparation_),
             _predictor(model[1:]),
             np.ones(content.num_rows, dtype=bool),

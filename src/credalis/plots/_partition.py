@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credalis._checks import naming
+from credalis._checks import check_choice, naming
 from credalis._drawing.axes import add_legend, line_handle, mark_handle, start_axes
 from credalis._drawing.inputs import (
     check_feature_names,
@@ -27,6 +27,7 @@ from credalis._drawing.palette import (
 from credalis._drawing.projection import convex_hull, interval, planar_view
 from credalis._refusals import refuses_by_name
 from credalis.partition import CLEAR_LEVEL, CredalPartition
+from credalis.partition._partition import SET_RULES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -206,6 +207,7 @@ class CredalPartitionDisplay:
         feature_names: Sequence[str] | None,
     ) -> "CredalPartitionDisplay":
         check_partition(partition)
+        check_choice("rule", rule, SET_RULES)
         features = check_features(X, partition.n_samples)
         names = check_feature_names(feature_names, X, features.shape[1])
         verdicts = partition.verdicts(clear_level)

@@ -12,7 +12,7 @@ from credalis._checks import check_choice
 from credalis._choices import MISSING, SCALINGS
 from credalis._weights import copies
 from credalis.dissimilarity import Gower, extent_of
-from credalis.tables._table import as_array, listed, option
+from credalis.tables._table import as_array, check_names, listed, option
 from credalis.tabular._columns import MAX_CATEGORIES, Columns, Plan
 from credalis.tabular._readings import as_strings
 from credalis.tabular._scaling import check_finite_columns, constant_columns, scaling_of
@@ -184,7 +184,8 @@ class Preparation(_archive.SavedFields):
 
     def check_table(self, name: str, columns: Sequence[str]) -> None:
         """Refuse a table without the columns that are needed; others are ignored."""
-        present = set(columns)
+        needed, present = set(self.columns), set(columns)
+        check_names(name, [column for column in columns if column in needed])
         absent = [column for column in self.columns if column not in present]
         if absent:
             raise ValueError(
