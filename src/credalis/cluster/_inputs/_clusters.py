@@ -31,9 +31,11 @@ _ENOUGH_POINTS, _POINTS_PER_CLUSTER, _MAX_POINTS = 2000, 100, 5000
 # If these are too few for so many clusters, no more than that make the means precise.
 _MOST = 20_000
 _MAX_MATRIX = 2000
-_MAX_HIERARCHY = 1000
-# Runs of k-means, of which the best is kept.
-_N_KMEANS = 10
+# Objects of a hierarchy: so many, or more of many clusters, and no more than that.
+_HIERARCHY, _LEAVES_PER_CLUSTER, _MAX_HIERARCHY = 1000, 20, 2000
+# Runs of k-means, of which the best is kept. Of many clusters every random draw misses
+# some, however often it is repeated: there the hierarchy is what finds them.
+_N_KMEANS, _N_KMEANS_OF_MANY, _MANY_CLUSTERS = 10, 2, 33
 # Neighbours that tell whether an object is strange, and how much farther away from them
 # than they are from theirs an ordinary one may be.
 _N_JUDGED_BY = 5
@@ -162,10 +164,11 @@ def _by_means(
     wanted = max(_ENOUGH_POINTS, min(_POINTS_PER_CLUSTER * n_clusters, _MAX_POINTS))
     objects = _some(len(points), wanted, rng)
     sample = points[objects]
+    n_random = _N_KMEANS if n_clusters < _MANY_CLUSTERS else _N_KMEANS_OF_MANY
     found: list[Array] = []
     for rows in (sample, without_isolated(sample, n_clusters)):
         for start in ("k-means++", _ward_centers(rows, n_clusters, rng)):
-            n_init = _N_KMEANS if isinstance(start, str) else 1
+            n_init = n_random if isinstance(start, str) else 1
             kmeans = KMeans(n_clusters, init=start, n_init=n_init, random_state=rng)
             found.append(kmeans.fit(rows).cluster_centers_)
     centers = _best_centers(sample, found)
@@ -201,7 +204,8 @@ def _best_centers(points: Array, found: list[Array]) -> Array:
 
 def _ward_centers(points: Array, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Means of the clusters of Ward's hierarchy, (n_clusters, n_features)."""
-    some = points[_some(len(points), _MAX_HIERARCHY, rng)]
+    wanted = min(max(_HIERARCHY, _LEAVES_PER_CLUSTER * n_clusters), _MAX_HIERARCHY)
+    some = points[_some(len(points), wanted, rng)]
     if len(some) == 1:
         return some  # a hierarchy has two objects or more
     with warnings.catch_warnings():

@@ -82,11 +82,10 @@ _WHEN = {
 _MAX_FULL_BATCH = 1000
 
 # Beyond, a full-batch solver that starts from hard clusters looks at as many pairs, but
-# of more objects: up to so many, more of many clusters. They are dealt out to parts, of
-# at least so many, whose pairs count. What more objects would add is lost in the
-# differences between starts.
-_MAX_TRAINED = 4000
-_TRAINED_PER_CLUSTER = 20
+# of more objects: up to so many, or as many as have a hard cluster. They are dealt out
+# to parts, of at least so many, whose pairs count. What more objects would add is lost
+# in the differences between starts.
+_MAX_TRAINED = 2000
 _LEAST_PART = 250
 
 # Starts of a full-batch solver. Those from hard clusters differ little, and their early
@@ -118,7 +117,7 @@ _LEARNING_RATES = {
 # then and keep to them, learn in fewer updates what the masses are, and have hidden
 # units for corrections alone, of which more clusters need no more.
 MANY_CLUSTERS = 33
-_MANY_CLUSTERS_SHARE = 0.125
+_MANY_CLUSTERS_SHARE = 0.0625
 _ENOUGH_SETS = 100
 
 # Focal sets up to which hidden units are one and a half for each. Beyond, sets of three
@@ -345,8 +344,7 @@ class Settings:
 
     def n_trained(self, n_samples: int) -> int:
         """How many of the objects stand for all in the training."""
-        enough = max(_MAX_TRAINED, _TRAINED_PER_CLUSTER * self.n_clusters)
-        return min(n_samples, enough)
+        return min(n_samples, _MAX_TRAINED)
 
     def short(self) -> Settings:
         """The same with few iterations, enough to show a network its seeds."""

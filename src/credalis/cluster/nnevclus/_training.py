@@ -449,9 +449,10 @@ def _best_epoch(
     # The losses of an epoch are those before its updates: compare once more.
     assert state.best is not None
     best, best_loss = state.best, value(state.best)
-    last_loss = value(state.parameters)
-    if last_loss < best_loss:
-        best, best_loss = state.parameters, last_loss
+    if best is not state.parameters:
+        last_loss = value(state.parameters)
+        if last_loss < best_loss:
+            best, best_loss = state.parameters, last_loss
     loss = best_loss
     if validation is not None:
         loss = trainer.evaluate(trainer.vector(best))
