@@ -70,9 +70,12 @@ test-wheel: build
 check-tag:
 	$(PYTHON) tests/tagged.py $(TAG)
 
+# Of all tests, the site's page is written; TESTS=tests/belief make coverage looks at some.
+TESTS ?=
 coverage: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pytest-cov>=5"
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
+	$(BIN)/python -m pytest -n auto --dist worksteal $(TESTS) --cov --cov-report=term:skip-covered --cov-report=html:build/coverage --cov-report=json:build/coverage.json
+	$(if $(TESTS),,$(BIN)/python docs/covered.py build/coverage.json)
 
 # New seeds each time, printed for a replay; FUZZ_MINUTES=5 make fuzz takes five minutes.
 FUZZ_MINUTES ?= 60

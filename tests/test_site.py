@@ -5,6 +5,7 @@ import re
 import pytest
 
 import check
+import covered
 import repository_files as files
 from pages import ROOT
 from repository_files import site_text
@@ -104,3 +105,20 @@ def test_the_check_finds_what_is_wrong(tmp_path):
         "bad.html: no such place, good.html#bottom",
         "bad.html: there is no no.html",
     ]
+
+
+def test_coverage_is_counted_in_lines_and_branches_of_each_part():
+    def file(lines, reached, branches, taken):
+        counts = (lines, reached, branches, taken)
+        names = ("num_statements", "covered_lines", "num_branches", "covered_branches")
+        return {"summary": dict(zip(names, counts, strict=True))}
+
+    files = {
+        "src/credalis/belief/a.py": file(10, 9, 4, 2),
+        "src/credalis/belief/b/c.py": file(6, 6, 0, 0),
+        "src\\credalis\\io.py": file(5, 3, 0, 0),
+    }
+    text = covered.markdown({"files": files}, "1.2.3")
+    assert "**80.0 %** of 25" in text
+    assert "| `credalis` | 5 | 60.0 % |\n| `credalis.belief` | 20 | 85.0 % |" in text
+    assert "credalis 1.2.3" in text
