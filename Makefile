@@ -127,5 +127,5 @@ $(VENV)/.test: pyproject.toml
 	touch $@ $(VENV)/.plot $(VENV)/.demo
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-upstream $(VENV)-build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html fuzz.md docs/gallery docs/reference/api/generated
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-upstream $(VENV)-build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis report.html fuzz.md .coverage* docs/gallery docs/reference/api/generated
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
