@@ -13,7 +13,7 @@ from credalis._rows import number_of_rows, take_rows
 from credalis.model_selection import select_n_clusters
 from credalis.plots import CredalPartitionDisplay
 from credalis.streaming import NewClusterMonitor
-from credalis.tabular import TablePreparation
+from credalis.tabular import TablePreparation, TabularModel
 from credalis.topics import TopicClusterer
 
 pd = pytest.importorskip("pandas")
@@ -151,6 +151,18 @@ def test_columns_of_one_name_and_absent_ones_are_named(cells):
             call(twice)
         with pytest.raises(ValueError, match="X lacks column 'word'"):
             call(frame[["length", "other"]])
+
+
+def test_what_is_no_model_and_no_column_is_named(cells):
+    with pytest.raises(
+        ValueError, match=r"estimator must be one of credalis, got \[\]"
+    ):
+        TabularModel.of([], pd.DataFrame(cells))
+    with pytest.raises(ValueError, match="preparation must be a TablePreparation"):
+        TabularModel.of(gower(), pd.DataFrame(cells), 3)
+    for cell in (1, None, slice(2)):
+        with pytest.raises(ValueError, match="column 'a' must hold values of one kind"):
+            TabularModel.of(gower(), {"a": cell})
 
 
 def test_a_column_without_categories_is_no_index_error():

@@ -91,7 +91,7 @@ def _column(name: Any, values: Any) -> "pa.Array":
         )
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"column {str(name)!r} must hold values of one kind, numbers, text or "
             f"dates: {str(error).splitlines()[0]}"

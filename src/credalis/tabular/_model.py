@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from credalis import _archive
+from credalis._checks import shown
 from credalis.cluster import BaseCredalClusterer
 from credalis.partition import CredalPartition, index_of, uncopied_partition
 from credalis.tables import Table
@@ -104,7 +105,16 @@ class TabularModel:
         >>> len(set(model.predict(table)[:3])), len(set(model.predict(table)[3:]))
         (1, 1)
         """
-        prepared = clone(TablePreparation() if preparation is None else preparation)
+        preparation = TablePreparation() if preparation is None else preparation
+        if not isinstance(estimator, BaseCredalClusterer):
+            raise ValueError(
+                f"estimator must be one of credalis, got {shown(estimator)}"
+            )
+        if not isinstance(preparation, TablePreparation):
+            raise ValueError(
+                f"preparation must be a TablePreparation, got {shown(preparation)}"
+            )
+        prepared = clone(preparation)
         weights = given.get("sample_weight")
         X = prepared._learn(table, weights).transform(table)
         fitted = clone(estimator)
