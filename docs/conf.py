@@ -41,8 +41,6 @@ templates_path = ["_templates"]
 exclude_patterns = ["images", "pictures", "extensions", "gallery/**/*.md"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 nitpicky = True
-# The page that `make coverage` writes is on the site as soon as there is one.
-suppress_warnings = ["toc.empty_glob"]
 # No inventories of other projects are fetched.
 _others = "sklearn|numpy|scipy|pandas|polars|matplotlib|torch|dask"
 nitpick_ignore_regex = [(r"py:.*", rf"({_others})\..*")]
