@@ -116,12 +116,12 @@ $(VENV)/.plot: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot,report]"
 	touch $@
 
-$(VENV)/.demo: pyproject.toml
+$(VENV)/.demo: pyproject.toml src/credalis/__init__.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli,plot]"
 	touch $@ $(VENV)/.plot
 
-$(VENV)/.test: pyproject.toml
+$(VENV)/.test: pyproject.toml src/credalis/__init__.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
 	touch $@ $(VENV)/.plot $(VENV)/.demo
