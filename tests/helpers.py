@@ -16,7 +16,7 @@ from credalis._archive import _container
 
 # The settings of the articles, which are not the defaults.
 PAPER_EVCLUS = {"dissimilarity_quantile": "paper", "empty_set": "stress"}
-PAPER_NNEVCLUS = {**PAPER_EVCLUS, "init": "random"}
+PAPER_NNEVCLUS = {**PAPER_EVCLUS, "init": "random", "weight_decay": 0.0}
 
 
 def assert_valid_partition(partition, n_samples=None):

@@ -70,7 +70,7 @@ GOOD: dict[str, tuple] = {
     "dissimilarity_quantile": ("auto", "paper", *_SHARES),
     "dissimilarity_scale": (None, *_POSITIVE),
     "novelty_link": ("reference", "paper"),
-    "weight_decay": (0.0, 1e-9, 0.01, 1.0, 1e10, 1e40),
+    "weight_decay": ("auto", 0.0, 1e-9, 0.01, 1.0, 1e10, 1e40),
     "empty_set": ("auto", "novelty", "stress", "nothing", "noise"),
     "outlier_rate": (1e-12, 1e-6, 0.01, 0.05, 0.3, 0.5),
     "solver": ("auto", *_NETWORK_SOLVERS, "two-sided", "reference", "gradient"),

@@ -107,6 +107,35 @@ def test_gradient_with_the_empty_set_elsewhere(link, rng, assert_gradient):
     )
 
 
+def test_no_subnormal_numbers_in_training_with_float32(rng):
+    """Where masses are nearly hard, the gradient is that of float64 all the same."""
+    focal_sets = FocalSets.singletons(3)
+    network = CredalNetwork(Perceptron((2, 6, 5)), focal_sets.empty_index)
+    inputs = with_constant(rng.normal(size=(40, 2)))
+    parameters = 12 * rng.normal(size=network.n_parameters)
+    targets = rng.dirichlet(np.ones(5), size=40).T
+    seen = []
+
+    def objective(masses):
+        seen.append(masses.copy())
+        slopes = (masses - targets).astype(masses.dtype)
+        return 0.5 * np.square(slopes).sum(), slopes
+
+    gradients = []
+    for dtype in (np.float64, np.float32):
+        gradient = np.empty(network.n_parameters, dtype=dtype)
+        network.value_and_gradient(
+            parameters.astype(dtype), inputs.astype(dtype), None, objective, gradient
+        )
+        gradients.append(gradient)
+    exact, rounded = seen
+    least = np.sqrt(np.finfo(np.float32).tiny)
+    assert ((exact > 0) & (exact < least)).any()
+    assert not ((rounded > 0) & (rounded < least)).any()
+    scale = np.abs(gradients[0]).max()
+    np.testing.assert_allclose(gradients[1], gradients[0], atol=1e-5 * scale)
+
+
 # Masses.
 
 

@@ -18,7 +18,7 @@ from credalis._checks import (
 )
 from credalis.belief import FocalSets
 from credalis.cluster._inputs._geometry import check_scale_parameters
-from credalis.cluster.nnevclus._network import TrainedWeights
+from credalis.cluster.nnevclus._network import TrainedWeights, decay_of
 from credalis.cluster.nnevclus._seeds import INITS
 from credalis.network import torch_engine
 
@@ -88,12 +88,9 @@ _MAX_FULL_BATCH = 1000
 _MAX_TRAINED = 2000
 _LEAST_PART = 250
 
-# Starts of a full-batch solver. Those from hard clusters differ little, and their early
-# losses say little about the last ones. Those from random weights differ much, and soon
-# enough to drop the worse half twice: eight then end lower than five, in less time.
-_N_INIT_SEEDED = 3
-# With more clusters than this, or all of their subsets, one start takes long enough.
-_MAX_CLUSTERS, _MAX_CLUSTERS_OF_SUBSETS = 20, 7
+# Starts of a full-batch solver. Those from hard clusters differ so little that one is
+# enough. Those from random weights differ much, and soon enough to drop the worse half
+# twice: eight then end lower than five, in less time.
 _N_INIT_RANDOM = 5
 _N_INIT_HALVED = 8
 _HALVED_AT = (40, 80)
@@ -161,8 +158,6 @@ class Settings:
         Whether a training that begins with its clusters may be shorter.
     may_slow : bool
         Whether one that begins with its clusters may have a lower learning rate.
-    has_all_subsets : bool
-        Whether all subsets of the clusters carry mass.
     may_sample : bool
         Whether some of the objects stand for all in the training, where it starts from
         hard clusters.
@@ -199,7 +194,6 @@ class Settings:
     previous: TrainedWeights | None
     may_shorten: bool
     may_slow: bool
-    has_all_subsets: bool
     may_sample: bool
 
     @classmethod
@@ -251,13 +245,13 @@ class Settings:
             "n_init": n_init,
             "n_tries": n_tries,
             "previous": previous,
+            "weight_decay": decay_of(parameters["weight_decay"], parameters["module"]),
             "init": init,
             "may_shorten": mode == "memory"
             and not is_full
             and isinstance(parameters["max_iter"], str),
             "may_slow": mode == "memory"
             and isinstance(parameters["learning_rate_init"], str),
-            "has_all_subsets": _names_all_subsets(parameters["focal_sets"]),
             "may_sample": mode == "memory"
             and not is_full
             and previous is None
@@ -282,8 +276,7 @@ class Settings:
         if self.n_init is not None:
             return self.n_init
         if are_seeded:
-            most = _MAX_CLUSTERS_OF_SUBSETS if self.has_all_subsets else _MAX_CLUSTERS
-            return _N_INIT_SEEDED if self.n_clusters <= most else 1
+            return 1
         return _N_INIT_HALVED if self.runs_together else _N_INIT_RANDOM
 
     def halvings(self, are_seeded: bool) -> tuple[int, ...]:
@@ -438,7 +431,10 @@ def check_parameters(estimator: NNEVCLUS) -> None:
     check_choice("novelty_link", estimator.novelty_link, ("reference", "paper"))
     check_choice("solver", estimator.solver, ("auto", *SOLVERS))
     check_choice("dtype", estimator.dtype, ("auto", "float32", "float64"))
-    check_factor("weight_decay", estimator.weight_decay, at_least=0)
+    if isinstance(estimator.weight_decay, str):
+        check_choice("weight_decay", estimator.weight_decay, ("auto",))
+    else:
+        check_factor("weight_decay", estimator.weight_decay, at_least=0)
     check_number("label_weight", estimator.label_weight, at_least=0, at_most=1)
     check_number("constraint_weight", estimator.constraint_weight, at_least=0)
     check_number(
@@ -560,10 +556,6 @@ def _check_engine(estimator: NNEVCLUS) -> None:
             "focal_sets must not be 'two-step' with a module, whose number of outputs "
             "cannot grow"
         )
-
-
-def _names_all_subsets(focal_sets: Any) -> bool:
-    return isinstance(focal_sets, str) and focal_sets == "full"
 
 
 def _leaves_training_open(parameters: dict[str, Any]) -> bool:
