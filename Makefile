@@ -100,10 +100,12 @@ bench: $(VENV)/.test
 images: $(VENV)/.plot
 	$(BIN)/python docs/images/make.py
 
-# Warnings are errors; nothing is fetched once the packages are there.
+# Warnings are errors; nothing is fetched once the packages are there. In a browser, if
+# there is one, every page is looked at on a phone and on a desktop.
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going --quiet -b html -d build/doctrees docs build/docs
 	$(BIN)/python docs/check.py build/docs
+	CREDALIS_SITE_FOLDER=build/docs $(BIN)/python -m pytest --quiet tests/test_site_walk.py
 
 # The gallery runs PyTorch, whose version the tests name.
 $(VENV)/.docs: pyproject.toml

@@ -88,7 +88,7 @@ def test_the_check_finds_what_is_wrong(tmp_path):
     good = '<h1 id="top"></h1><a href="#top"></a><img src="p.png" alt="a picture">'
     (tmp_path / "p.png").write_bytes(b"")
     (tmp_path / "good.html").write_text(good)
-    assert check.problems(tmp_path) == ([], 1)
+    assert check.problems(tmp_path, check.read(tmp_path)) == []
     bad = """
         <a href="good.html#top"></a><a href="good.html#bottom"></a>
         <a href="no.html"></a>
@@ -96,15 +96,46 @@ def test_the_check_finds_what_is_wrong(tmp_path):
         <link rel="stylesheet" href="no.css"><a href="https://example.org/no"></a>
     """
     (tmp_path / "bad.html").write_text(bad)
-    found, n_pages = check.problems(tmp_path)
-    assert n_pages == 2
-    assert found == [
+    pages = check.read(tmp_path)
+    assert len(pages) == 2
+    assert check.problems(tmp_path, pages) == [
         "bad.html: no words for p.png",
         "bad.html: loads https://example.org/x.js",
         "bad.html: there is no no.css",
         "bad.html: no such place, good.html#bottom",
         "bad.html: there is no no.html",
     ]
+
+
+def test_the_check_misses_answers_that_are_absent_or_far_away(tmp_path, monkeypatch):
+    tasks = {
+        "near": ("near.html", "pip install"),
+        "far": ("far.html", "pip install"),
+        "silent": ("silent.html", "pip install"),
+        "absent": ("absent.html", "pip install"),
+    }
+    monkeypatch.setattr(check, "TASKS", tasks)
+    answer = "<pre>pip <span>install</span></pre>"
+    for name, text in {
+        "index": '<a href="near.html"></a><a href="silent.html"></a>',
+        "near": answer + '<a href="step.html#x"></a>',
+        "step": '<a href="far.html"></a>',
+        "far": answer,
+        "silent": "<pre>pip</pre>",
+    }.items():
+        (tmp_path / f"{name}.html").write_text(text)
+    assert check.unanswered(tmp_path, check.read(tmp_path)) == [
+        "far: far.html is too far from the front page",
+        "silent: silent.html does not say 'pip install'",
+        "absent: absent.html does not say 'pip install'",
+    ]
+
+
+def test_the_tasks_are_those_of_the_front_page():
+    rows = re.findall(
+        r"^\| ([^|]+?) \| \[", (DOCS / "index.md").read_text("utf-8"), re.M
+    )
+    assert rows == list(check.TASKS)
 
 
 def test_coverage_is_counted_in_lines_and_branches_of_each_part():

@@ -3,7 +3,7 @@ The butterfly: doubt and strangeness are different things
 =========================================================
 
 Twelve points: two wings of five, one point midway between the wings, and one far away.
-A fuzzy partition has only one thing to say of the last two: that they are partly in
+A fuzzy partition can say only one thing about the last two: that they are partly in
 each wing. In a credal partition, the point between the wings has mass on *both*
 clusters, and the one far away has it on *none*. Figure 1 and Table 1 of the article.
 """

@@ -2,9 +2,10 @@
 How large a network, and how much weight decay?
 ===============================================
 
-More hidden units fit the training objects better, but not new ones for ever. A penalty
-on the weights has the opposite effect: it costs a little in training and pays with new
-objects. Figure 14 of the article, with a set drawn like its *fourclass*.
+More hidden units always fit the training objects better; new objects gain only up to a
+point. A penalty on the weights does the opposite: it costs a little in training and
+pays off with new objects. Figure 14 of the article, with a set drawn like its
+*fourclass*.
 """
 
 # %%

@@ -2,10 +2,10 @@
 Right and precise: comparing methods by two numbers
 ===================================================
 
-A credal partition may be wrong, and it may be vague, and the one can be had at the
-price of the other: whoever says nothing is never wrong. So methods are compared by two
-numbers, their consistency with the true classes (CI) and their nonspecificity (NS). One
-method *dominates* another if it is better in one and not worse in the other. The CI-NS
+A credal partition may be wrong, and it may be vague. One can be traded for the other:
+whoever says nothing is never wrong. So methods are compared by two numbers, their
+consistency with the true classes (CI) and their nonspecificity (NS). One method
+*dominates* another if it is better in one and not worse in the other. The CI-NS
 diagrams of the article, on the two of its sets that come with scikit-learn.
 """
 

@@ -2,10 +2,10 @@
 How many clusters, and are there any?
 =====================================
 
-A method finds as many clusters as it is asked for, also where there are none. So there
-are two questions: is there anything to divide, and into how many parts? The first is
-answered by a test, which can say no; the second by several criteria, which may disagree
-and then say so.
+A method finds as many clusters as you ask for, even where there are none. So there are
+two questions: is there anything to divide, and into how many parts? A test answers the
+first, and it can say no. Several criteria answer the second; they may disagree, and
+then they say so.
 """
 
 # %%

@@ -4,7 +4,7 @@ Why is this object here?
 
 A flower lies between two clusters. Which of its measurements speak for the one, and
 which for the other? ``explain`` asks the model what it would say if a measurement were
-another one, and answers in words, in numbers and with a small decision tree.
+different, and answers in words, in numbers and with a small decision tree.
 """
 
 # %%

@@ -4,8 +4,8 @@ What a mass function looks like
 
 Evidence about which of three clusters an object belongs to can be certain, divided,
 vague or absent. A probability is a point in a triangle whose corners are the clusters.
-A mass function is an *area*: all probabilities that are compatible with it. Its size is
-what is not known, and the dot is the pignistic probability, with which one would bet.
+A mass function is an *area*: all probabilities that are compatible with it. Its size
+shows how much is not known, and the dot is the pignistic probability, by which to bet.
 """
 
 # %%

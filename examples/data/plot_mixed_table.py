@@ -2,7 +2,7 @@
 A table with words, numbers and gaps
 ====================================
 
-Real tables have columns of several kinds and cells that nobody has filled in. With
+Real tables have columns of several kinds, and cells that nobody filled in. With
 Gower's dissimilarity, numbers count by their difference, words by whether they are the
 same, and a missing cell leaves its column out of the comparison: nothing has to be
 encoded or imputed.

@@ -4,7 +4,7 @@ Clusters of time series that run at different speeds
 
 Series of the same shape may be shifted or stretched in time, so that their values at
 the same moment differ. Dynamic time warping compares them along the best alignment. It
-is no metric, and there are no means of series: EVCLUS needs nothing but the matrix of
+is not a metric, and series have no means: EVCLUS needs nothing but the matrix of
 dissimilarities.
 """
 

@@ -2,9 +2,9 @@
 Are the errors where the doubt is?
 ==================================
 
-A clustering of labelled data makes errors. If its doubt is worth anything, they are
-among the doubtful objects: leave out more of these, and the error of the rest must
-fall. Three ways to doubt are compared: the masses of ``Consensus``, the margin of
+Compared with true labels, a clustering makes errors. If its doubt is worth anything,
+they are among the doubtful objects: leave out more of these, and the error of the rest
+must fall. Three ways to doubt are compared: the masses of ``Consensus``, the margin of
 k-means (distance to the nearest centre over that to the second one), and the
 probabilities of a Gaussian mixture.
 """

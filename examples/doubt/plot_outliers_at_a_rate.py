@@ -3,9 +3,9 @@ Outliers at a rate that you choose
 ==================================
 
 "Outlier" should mean something that can be checked. Each object gets a p-value, its
-rank among the objects of the training by how far it is from its neighbours: of ordinary
-new objects, one in a hundred has a p-value of at most 0.01. So the rate of false alarms
-is chosen instead of found.
+rank among the training objects by how far it is from its neighbours. Of ordinary new
+objects, one in a hundred has a p-value of at most 0.01. So you choose the rate of false
+alarms, instead of finding out about it.
 """
 
 # %%

@@ -2,7 +2,7 @@
 Does a cluster that was absent from training show up?
 =====================================================
 
-A network can be asked about anything, also about objects unlike all it was trained on.
+You can ask a network about anything, even objects unlike all it was trained on.
 It should then say "none of the clusters I know". Here one of four groups is held back
 from the training, and appears only when objects are to be predicted.
 """

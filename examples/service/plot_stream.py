@@ -2,9 +2,9 @@
 When does a new cluster appear in a stream?
 ===========================================
 
-A model of three groups watches a stream. At first some outliers come along, scattered;
-from object 2000 on there is a fourth group. The monitor tells the one from the other,
-and the network learns the new group without forgetting the old ones.
+A model of three groups watches a stream. At first a few scattered outliers come along;
+from object 2000 on, there is a fourth group. The monitor tells one from the other, and
+the network learns the new group without forgetting the old ones.
 """
 
 # %%
