@@ -19,10 +19,13 @@ from threadpoolctl import threadpool_limits
 
 import credalis
 from benchmarks.harness import Measurement, Skipped, benchmark_data, seconds
-from credalis import EVCLUS, Bootclus, EkNNclus
+from credalis import EVCLUS, NNEVCLUS, Bootclus, EkNNclus
 
 N_RUNS = 3
 N_CLUSTERS = 15
+
+# Of networks, so that their losses can be compared.
+_SAME_COST = {"weight_decay": 0.0, "random_state": 0}
 
 
 def sampled_pairs():
@@ -79,6 +82,30 @@ def bootstrapped_fourclass():
     return Bootclus(4, random_state=0), (benchmark_data("fourclass"),), {}
 
 
+def random_starts_iris():
+    """NNEVCLUS on iris, five random starts."""
+    X, _ = load_iris(return_X_y=True)
+    return NNEVCLUS(3, init="random", n_init=5, **_SAME_COST), (X,), {}
+
+
+def random_starts_fourclass():
+    """NNEVCLUS on fourclass, five random starts."""
+    X = benchmark_data("fourclass")
+    return NNEVCLUS(4, init="random", n_init=5, **_SAME_COST), (X,), {}
+
+
+def ten_clusters():
+    """NNEVCLUS on 10,000 objects in 10 clusters that overlap, d=10."""
+    X, _ = make_blobs(10_000, centers=10, n_features=10, cluster_std=4, random_state=0)
+    return NNEVCLUS(10, **_SAME_COST), (X,), {}
+
+
+def hundred_clusters():
+    """NNEVCLUS on 10,000 objects in 100 clusters, d=10."""
+    X, _ = make_blobs(10_000, centers=100, n_features=10, random_state=0)
+    return NNEVCLUS(100, **_SAME_COST), (X,), {}
+
+
 def neighbours():
     """EkNNclus on 10,000 objects without clusters, d=10, two sweeps."""
     X = np.random.default_rng(0).normal(size=(10_000, 10))
@@ -97,6 +124,10 @@ FITS = {
         bootstrapped_s2,
         bootstrapped_blobs,
         bootstrapped_fourclass,
+        random_starts_iris,
+        random_starts_fourclass,
+        ten_clusters,
+        hundred_clusters,
         neighbours,
     )
 }
