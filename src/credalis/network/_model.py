@@ -93,18 +93,19 @@ class Perceptron:
         """
         activations = [inputs]
         n_samples = inputs.shape[1]
+        # NumPy takes the maximum with an array in a third of the time.
+        zeros = np.zeros(n_samples, dtype=inputs.dtype)
         for weights in layers[:-1]:
             *stacked, n_units, _ = weights.shape
             units = np.empty((*stacked, n_units + 1, n_samples), dtype=inputs.dtype)
             units[..., 0, :] = 1.0
-            hidden = units[..., 1:, :]
-            np.matmul(weights, activations[-1], out=hidden)
-            np.maximum(hidden, 0.0, out=hidden)
+            np.matmul(weights, activations[-1], out=units[..., 1:, :])
+            np.maximum(units, zeros, out=units)
             activations.append(units)
         outputs = layers[-1] @ activations[-1]
-        outputs -= outputs.max(axis=-2, keepdims=True)
+        outputs -= np.maximum.reduce(outputs, axis=-2, keepdims=True)
         np.exp(outputs, out=outputs)
-        outputs /= outputs.sum(axis=-2, keepdims=True)
+        outputs *= np.reciprocal(np.add.reduce(outputs, axis=-2, keepdims=True))
         activations.append(outputs)
         return activations
 
@@ -129,7 +130,7 @@ class Perceptron:
         outputs = activations[-1]
         # ∂L/∂u = m ∘ (g - Σ g m), the derivative of the softmax.
         deltas = output_gradient
-        deltas -= (deltas * outputs).sum(axis=-2, keepdims=True)
+        deltas -= np.add.reduce(deltas * outputs, axis=-2, keepdims=True)
         deltas *= outputs
         for depth in range(len(layers) - 1, 0, -1):
             units = activations[depth]
