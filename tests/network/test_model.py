@@ -14,8 +14,10 @@ from credalis.network import (
     CredalNetwork,
     Perceptron,
     SideInformation,
+    Standardization,
     TrainingData,
     full_objective,
+    masses_in_blocks,
     with_constant,
 )
 from credalis.objectives import BlockStress, DenseStress, SampledStress
@@ -173,6 +175,60 @@ def test_weight_one_equals_no_coupling(link, beta0, rng):
     assert again == pytest.approx(value, rel=1e-13)
     np.testing.assert_allclose(slopes[:-2], gradient, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(slopes[-2:], 0, atol=1e-15)
+
+
+def as_given(standardize):
+    """The same function, which nobody can tell to be a standardisation."""
+    return lambda rows: standardize(rows)
+
+
+@pytest.mark.parametrize("hidden", [(), (4,), (5, 3)])
+@pytest.mark.parametrize(
+    ("center", "unit"), [(0.0, 1.0), (900.0, 1.0), (1e9, 1.0), (0.0, 1e-40)]
+)
+def test_masses_in_blocks_are_those_of_standardised_rows(hidden, center, unit, rng):
+    # More rows than a block holds, the last ones too far away for a product.
+    network = CredalNetwork(Perceptron((2, *hidden, 5)), 0)
+    parameters = rng.normal(size=network.n_parameters)
+    X = unit * (center + rng.normal(size=(2500, 2)))
+    standardize = Standardization.of(X)
+    X[-3:] *= 1e60
+    masses = masses_in_blocks(network, parameters, X, standardize, None)
+    inputs = with_constant(standardize(X))
+    expected = network.masses(parameters, inputs).T
+    np.testing.assert_allclose(masses, expected, rtol=1e-9, atol=1e-12)
+    others = masses_in_blocks(network, parameters, X, as_given(standardize), None)
+    np.testing.assert_allclose(others, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_masses_in_blocks_take_scores_or_what_gives_them(rng):
+    network = CredalNetwork(Perceptron((2, 4, 5)), 0, "reference")
+    parameters = rng.normal(size=network.n_parameters)
+    X = 3 + rng.normal(size=(2500, 2))
+    standardize = Standardization.of(X)
+    expected = network.masses(
+        parameters, with_constant(standardize(X)), standardize(X).sum(axis=1)
+    )
+    for scores in (standardize(X).sum(axis=1), lambda inputs: inputs.sum(axis=1)):
+        masses = masses_in_blocks(network, parameters, X, standardize, scores)
+        np.testing.assert_allclose(masses, expected.T, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1.0, 39.0, 41.0, 299.0, 301.0, 1e4])
+def test_outputs_of_any_size_have_masses(dtype, size):
+    # Only the differences of the outputs count.
+    perceptron = Perceptron((1, 3))
+    layers = [np.array([[size, 0.0], [size, 1.0], [size, -1.0]], dtype=dtype)]
+    inputs = with_constant(np.array([[0.0], [0.5], [-1.0]]), dtype)
+    masses = perceptron.forward(layers, inputs)[-1]
+    plain = np.exp(np.array([[0.0], [1.0], [-1.0]]) * inputs[1])
+    np.testing.assert_allclose(masses, plain / plain.sum(axis=0), rtol=2e-3)
+    far = perceptron.forward(
+        [layers[0] * np.array([[1.0], [-1.0], [0.0]], dtype)], inputs
+    )
+    assert np.isfinite(far[-1]).all()
+    np.testing.assert_allclose(far[-1].sum(axis=0), 1.0, rtol=1e-6)
 
 
 @pytest.mark.parametrize("link", LINKS)

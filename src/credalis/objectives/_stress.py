@@ -74,6 +74,7 @@ class DenseStress(Objective):
             return super().values_and_gradients(masses)
         against = _mass_apart(masses, self.focal_sets)
         if self._has_many_sets:
+            assert self._targets.values is not None
             return residual_stress(masses, against, self._targets.values)
         return full_stress(masses, against, self._targets)
 
@@ -95,16 +96,16 @@ class Targets:
 
     Attributes
     ----------
-    values : array of shape (n_samples, n_samples) or (n_samples, rank)
-        Δ, or U with Δ = 1 - U Uᵀ.
-    is_factor : bool
-        Which of both.
+    values : array of shape (n_samples, n_samples), or None
+        Δ.
+    factors : tuple of two arrays, or None
+        Instead of it [U 1] and [-U 1]ᵀ, whose product is 1 - U Uᵀ, nearly Δ.
     squared : float
         Σ Δ ∘ Δ.
     """
 
-    values: NDArray[np.float64]
-    is_factor: bool
+    values: NDArray[np.float64] | None
+    factors: tuple[NDArray[np.float64], NDArray[np.float64]] | None
     squared: float
 
     @classmethod
@@ -116,15 +117,19 @@ class Targets:
         if accuracy > 0:
             factor = low_rank_factor(1.0 - targets, accuracy)
             if factor is not None:
-                return cls(factor, True, squared)
-        return cls(targets, False, squared)
+                ones = np.ones((len(factor), 1))
+                left, right = np.hstack([factor, ones]), np.hstack([-factor, ones])
+                # Products with what is transposed on the fly take longer.
+                return cls(None, (left, np.ascontiguousarray(right.T)), squared)
+        return cls(targets, None, squared)
 
     def times(self, rows: Array) -> Array:
         """The product of a matrix with Δ."""
-        if not self.is_factor:
+        if self.factors is None:
+            assert self.values is not None
             return rows @ self.values
-        product = (rows @ self.values) @ self.values.T
-        return np.subtract(rows.sum(axis=1, keepdims=True), product, out=product)
+        left, right = self.factors
+        return (rows @ left) @ right
 
 
 def low_rank_factor(
@@ -237,17 +242,25 @@ def full_stress(masses: Array, against: Array, targets: Targets) -> tuple[Array,
     """
     n_samples = masses.shape[-1]
     met = targets.times(against.reshape(-1, n_samples)).reshape(masses.shape)
-    gradients = (against @ np.swapaxes(masses, -1, -2)) @ against
+    gradients = (against @ masses.swapaxes(-1, -2)) @ against
     own = np.einsum("...ij,...ij->...j", against, masses)
     gradients -= met
     against *= own[..., None, :]
     gradients -= against
     # Σ M ∘ (H A - B - A ∘ k) is the value but for one Σ M ∘ B and Σ Δ ∘ Δ.
     met -= gradients
-    totals = targets.squared - np.einsum("...ij,...ij->...", masses, met)
+    totals = targets.squared - _inner_products(masses, met)
     weight = 1.0 / (n_samples * (n_samples - 1))
     gradients *= 4.0 * weight
     return np.maximum(totals, 0.0) * weight, gradients
+
+
+def _inner_products(first: Array, second: Array) -> Array:
+    """Sums of the products of two matrices in C order, or for each of a stack."""
+    stack = first.shape[:-2]
+    rows, columns = first.reshape(*stack, 1, -1), second.reshape(*stack, -1, 1)
+    products: Array = (rows @ columns)[..., 0, 0]
+    return products
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """L-BFGS from several starts at once, of which the worse ones are dropped."""
 
 from collections.abc import Callable
-from math import inf, isinf, sqrt
+from contextlib import nullcontext
+from math import inf, isfinite, isinf, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,11 +27,14 @@ _STRETCH = 4.0
 
 # Squared lengths below this one cannot be divided by.
 _TINY = 1e-200
+_EPSILON = float(np.finfo(float).eps)
 
 # Changes are compared with no smaller value than this: next to 0 none is small.
 _SMALLEST_VALUE = 1e-10
 # A step may be short by accident, so that decreases are averaged.
 _N_AVERAGED = 5
+
+_CARELESS = nullcontext()
 
 _NOT_FINITE = "start needs a finite value and gradient: scale the data"
 
@@ -142,7 +146,7 @@ class _Descents:
     ) -> None:
         self.function, self.tol = function, tol
         self.points = np.array(starts, dtype=np.float64)
-        n_starts, n_parameters = self.points.shape
+        n_starts = len(self.points)
         self.active = list(range(n_starts))
         self.n_evaluations = [0] * n_starts
         self.values, self.gradients = self._evaluate(self.points)
@@ -152,7 +156,7 @@ class _Descents:
         # Iterates of active starts have their place above.
         self.best_points, self.best_values = self.points.copy(), self.values.copy()
         self.has_converged = [False] * n_starts
-        self.curvature = _Curvature(n_starts, memory, n_parameters)
+        self.curvature = _Curvature(memory, self.gradients)
         self.directions = np.zeros_like(self.points)
         self.slopes, self.lengths = [0.0] * n_starts, [0.0] * n_starts
         self.brackets: list[_Bracket | None] = [None] * n_starts
@@ -170,16 +174,24 @@ class _Descents:
 
     def step(self, max_iter: int) -> None:
         """Evaluate the next point of every start; end those that have settled."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            trials = self.directions * np.array(self.lengths)[:, None]
-            trials += self.points
+        lengths = np.array(self.lengths)[:, None]
+        # What is tried first is no farther than the last step, and care takes time.
+        is_far = max(self.lengths) > 1.0
+        with np.errstate(over="ignore", invalid="ignore") if is_far else _CARELESS:
+            steps = self.directions * lengths
+            trials = self.points + steps
         values, gradients = self._evaluate(trials)
         slopes = _row_products(gradients, self.directions)
         is_done = [
             self._has_stepped(place, value, slope)
             for place, (value, slope) in enumerate(zip(values, slopes, strict=True))
         ]
-        steps, changes = trials - self.points, gradients - self.gradients
+        if not any(is_done):
+            self._note(trials, values)
+            if max(map(_n_trials, self.brackets)) >= _MAX_TRIALS:
+                self._go_on(is_done, [False] * len(is_done))
+            return
+        changes = gradients - self.gradients
         if all(is_done):
             self.points, self.values, self.gradients = trials, values, gradients
         else:
@@ -192,8 +204,11 @@ class _Descents:
                 else:
                     # What has made no step has none to remember.
                     steps[place] = changes[place] = 0.0
-        self.curvature.add(steps, changes)
-        is_over = self._ended_iterations(is_done, max_iter)
+        self.curvature.add(steps, changes, self.gradients)
+        self._go_on(is_done, self._ended_iterations(is_done, max_iter))
+
+    def _go_on(self, is_done: list[bool], is_over: list[bool]) -> None:
+        """Aim again after steps, or where none was found; end those that are over."""
         is_stuck = self._aim(is_done)
         if any(is_over) or any(is_stuck):
             self.keep(
@@ -245,20 +260,21 @@ class _Descents:
     def _evaluate(self, points: Array) -> tuple[list[float], Array]:
         """Values and gradients, infinity and 0 where any of them is not finite."""
         poll()
-        is_known = np.isfinite(points).all(axis=1)
-        n_new = is_known.astype(int).tolist()
-        if is_known.all():
+        if _are_finite(points):
             values, gradients = self.function(points)
             if gradients.shape != points.shape:
                 expected = f"the gradients must have shape {points.shape}"
                 raise ValueError(f"{expected}, as start has, got {gradients.shape}")
+            evaluated = self.active
         else:
+            is_known = np.isfinite(points).all(axis=1)
             values, gradients = np.full(len(points), np.inf), np.zeros_like(points)
             if is_known.any():
                 values[is_known], gradients[is_known] = self.function(points[is_known])
-        for place, start in enumerate(self.active):
-            self.n_evaluations[start] += n_new[place]
-        if not (np.isfinite(values).all() and np.isfinite(gradients).all()):
+            evaluated = [self.active[place] for place in np.flatnonzero(is_known)]
+        for start in evaluated:
+            self.n_evaluations[start] += 1
+        if not (_are_finite(values) and _are_finite(gradients)):
             is_known = np.isfinite(values) & np.isfinite(gradients).all(axis=1)
             values = np.where(is_known, values, np.inf)
             gradients = np.where(is_known[:, None], gradients, 0.0)
@@ -293,7 +309,9 @@ class _Descents:
                 continue
             losses = self.losses[start]
             losses.append(self.values[place])
-            if len(losses) > _N_AVERAGED and self._decreases_little(losses):
+            if len(losses) > _N_AVERAGED and self._is_little(
+                (losses[-1 - _N_AVERAGED] - losses[-1]) / _N_AVERAGED, losses
+            ):
                 self.has_converged[start] = is_over[place] = True
             elif len(losses) > max_iter:
                 is_over[place] = True
@@ -310,7 +328,7 @@ class _Descents:
                 # The curvature may have misled, as it does across an edge of f.
                 is_stuck[place], is_new[place] = is_fresh[place], True
                 self.curvature.forget(place)
-        directions = self.curvature.directions(self.gradients)
+        directions = self.curvature.directions()
         slopes = _row_products(self.gradients, directions)
         for place, slope in enumerate(slopes):
             if slope < 0:
@@ -408,84 +426,100 @@ class _Curvature:
     are the steps and the changes of the gradient, R is the upper triangle of SᵀY in
     the order of the steps, D its diagonal and γ = sᵀy / yᵀy of the last step. A place
     without a step is zero everywhere.
+
+    All of it is read twice for each step, and little else takes time: once for its
+    products with the gradient, of which those with the change of the gradient are
+    differences, and once for the direction.
     """
 
-    def __init__(self, n_starts: int, memory: int, n_parameters: int) -> None:
+    def __init__(self, memory: int, gradients: Array) -> None:
+        n_starts, n_parameters = gradients.shape
         self._memory, self._next = memory, 0
-        # Steps, then changes of the gradient, each in the same places.
-        self._pairs = np.zeros((n_starts, 2 * memory, n_parameters))
+        # Steps, then changes of the gradient, in the same places; the gradient.
+        self._rows = np.zeros((n_starts, 2 * memory + 1, n_parameters))
+        self._rows[:, -1] = gradients
+        # Products of these rows with the gradient.
+        self._along = np.zeros((n_starts, 2 * memory + 1, 1))
         self._inverse = np.zeros((n_starts, memory, memory))
         self._products = np.zeros((n_starts, memory, memory))
         self._diagonal = np.zeros((n_starts, memory, 1))
-        self._scale = np.ones((n_starts, 1, 1))
+        self._scales = [1.0] * n_starts
         self.is_fresh = [True] * n_starts
 
-    def directions(self, gradients: Array) -> Array:
-        """-H g for the gradients, one of each start."""
-        scale, inverse = self._scale, self._inverse
-        pairs, memory = self._pairs, self._memory
-        products = pairs @ gradients[:, :, None]
-        along_steps = inverse @ products[:, :memory]
-        inner = self._products @ along_steps
-        inner -= products[:, memory:]
-        inner *= scale
-        inner += self._diagonal * along_steps
-        factors = products  # of the steps and of the changes, in place
+    def directions(self) -> Array:
+        """-H g for the last gradients of each start."""
+        inverse, along, memory = self._inverse, self._along, self._memory
+        scale = np.array(self._scales)[:, None, None]
+        factors = np.empty_like(along)
+        of_changes = np.matmul(inverse, along[:, :memory])
+        inner = self._products @ of_changes
+        inner -= along[:, memory:-1]
+        inner *= -scale
+        inner -= self._diagonal * of_changes
         np.matmul(inverse.swapaxes(1, 2), inner, out=factors[:, :memory])
-        np.multiply(along_steps, -scale, out=factors[:, memory:])
-        directions = (factors.swapaxes(1, 2) @ pairs)[:, 0]
-        directions += scale[:, 0] * gradients
-        np.negative(directions, out=directions)
+        np.multiply(of_changes, scale, out=factors[:, memory:-1])
+        factors[:, -1:] = -scale
+        directions: Array = np.matmul(factors.swapaxes(1, 2), self._rows)[:, 0]
         return directions
 
-    def add(self, steps: Array, changes: Array) -> None:
+    def add(self, steps: Array, changes: Array, gradients: Array) -> None:
         """Remember a step of every start, in place of the oldest one.
 
-        A step of length 0 is none.
+        A step of length 0 is none. The gradients are those after the steps.
         """
         here, memory = self._next, self._memory
         self._next = (here + 1) % memory
-        pairs, inverse = self._pairs, self._inverse
-        pairs[:, here], pairs[:, memory + here] = steps, changes
-        products = (pairs @ changes[:, :, None])[:, :, 0]
-        gains, lengths = products[:, here], products[:, memory + here]
-        is_used = gains > np.finfo(float).eps * lengths
-        is_used &= np.minimum(gains, lengths) > _TINY
-        if not is_used.all():
+        rows, inverse = self._rows, self._inverse
+        rows[:, here], rows[:, memory + here], rows[:, -1] = steps, changes, gradients
+        along = rows @ gradients[:, :, None]
+        products = (along - self._along)[:, :-1]
+        self._along = along
+        gains, lengths = _row_products(steps, changes), _row_products(changes, changes)
+        negative = [0.0] * len(gains)
+        for place, (gain, length) in enumerate(zip(gains, lengths, strict=True)):
+            if gain > _EPSILON * length and min(gain, length) > _TINY:
+                self._scales[place], self.is_fresh[place] = gain / length, False
+                negative[place] = -1.0 / gain
+                continue
             # No step, or rounding has left no curvature along it.
-            bad = ~is_used
-            pairs[bad, here] = pairs[bad, memory + here] = products[bad] = 0.0
-            gains, lengths = np.where(bad, 1.0, gains), np.where(bad, 1.0, lengths)
+            rows[place, here] = rows[place, memory + here] = products[place] = 0.0
+            along[place, here] = along[place, memory + here] = 0.0
+            gains[place] = lengths[place] = 0.0
+        products[:, here, 0], products[:, memory + here, 0] = gains, lengths
         inverse[:, here] = 0.0
         inverse[:, :, here] = 0.0
-        column = inverse @ products[:, :memory, None]
-        column /= -gains[:, None, None]
-        column[:, here, 0] = is_used / gains
-        inverse[:, :, here] = column[:, :, 0]
-        self._products[:, here] = products[:, memory:]
-        self._products[:, :, here] = products[:, memory:]
-        self._diagonal[:, here, 0] = np.where(is_used, gains, 0.0)
-        scale = np.where(is_used, gains / lengths, self._scale[:, 0, 0])
-        self._scale[:, 0, 0] = scale
-        for place, has_step in enumerate(is_used.tolist()):
-            if has_step:
-                self.is_fresh[place] = False
+        column = inverse @ products[:, :memory]
+        column[:, here] = -1.0
+        inverse[:, :, here] = column[:, :, 0] * np.array(negative)[:, None]
+        self._products[:, here] = self._products[:, :, here] = products[:, memory:, 0]
+        self._diagonal[:, here, 0] = gains
 
     def forget(self, place: int) -> None:
         """Begin a start anew with steepest descent."""
-        for values in (self._pairs, self._inverse, self._products, self._diagonal):
+        self._rows[place, :-1] = self._along[place] = 0.0
+        for values in (self._inverse, self._products, self._diagonal):
             values[place] = 0.0
-        self._scale[place] = 1.0
-        self.is_fresh[place] = True
+        self._scales[place], self.is_fresh[place] = 1.0, True
 
     def keep(self, places: list[int]) -> None:
         """Only these starts remain."""
-        self._pairs, self._inverse = self._pairs[places], self._inverse[places]
-        self._products = self._products[places]
-        self._diagonal, self._scale = self._diagonal[places], self._scale[places]
+        self._rows, self._along = self._rows[places], self._along[places]
+        self._inverse, self._products = self._inverse[places], self._products[places]
+        self._diagonal = self._diagonal[places]
+        self._scales = [self._scales[place] for place in places]
         self.is_fresh = [self.is_fresh[place] for place in places]
 
 
+def _are_finite(numbers: Array) -> bool:
+    # Nearly always their squares have a sum, which takes a third of the time.
+    return isfinite(np.vdot(numbers, numbers)) or bool(np.isfinite(numbers).all())
+
+
 def _row_products(first: Array, second: Array) -> list[float]:
-    products: list[float] = np.einsum("ij,ij->i", first, second).tolist()
+    # Products of matrices are called quicker than any sum.
+    products: list[float] = (first[:, None] @ second[:, :, None]).ravel().tolist()
     return products
+
+
+def _n_trials(bracket: _Bracket | None) -> int:
+    return 0 if bracket is None else bracket.n_trials

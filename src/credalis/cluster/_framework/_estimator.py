@@ -61,6 +61,7 @@ from credalis.cluster._framework._schema import ESTIMATOR
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster._inputs._side_information import placed
+from credalis.exceptions import InvalidMassError
 from credalis.partition import CredalPartition, index_of, uncopied_partition
 from credalis.sources import Source, lazily
 
@@ -139,13 +140,14 @@ _DEFAULT_N_INIT = 5
 _REFUSING = {"fit", "partial_fit", "score"}
 
 
-def _checked(masses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same masses of rows of X, or a ValueError if some are none."""
-    # A sum takes a fraction of the time of looking at each of them.
-    if np.isfinite(masses.sum()):
-        return masses
-    row = int(np.flatnonzero(~np.isfinite(masses).all(axis=1))[0])
-    raise ValueError(f"X must hold rows that have masses, got no numbers for row {row}")
+def _check_are_numbers(masses: NDArray[np.float64]) -> None:
+    """Refuse rows of X whose masses are none."""
+    are_numbers = np.isfinite(masses).all(axis=1)
+    if not are_numbers.all():
+        raise ValueError(
+            "X must hold rows that have masses, got no numbers for row "
+            f"{int(are_numbers.argmin())}"
+        ) from None
 
 
 class BaseCredalClusterer(
@@ -263,8 +265,12 @@ class BaseCredalClusterer(
         index = index_of(X)
         X = self._validate(X, reset=False, ensure_min_samples=1)
         with one_thread():
-            masses = _checked(self._reported_masses(X))
-        return uncopied_partition(masses, self.focal_sets_, index)
+            masses = self._reported_masses(X)
+        try:
+            return uncopied_partition(masses, self.focal_sets_, index)
+        except InvalidMassError:
+            _check_are_numbers(masses)
+            raise
 
     @takes_any_number
     def outlier_p_values(self, X: ArrayLike) -> NDArray[np.float64]:
