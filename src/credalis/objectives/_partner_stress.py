@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
 from credalis.belief import FocalSets
+from credalis.objectives._mass_products import MassProducts
 from credalis.objectives._row_stress import MAX_ENTRIES, RowStress, coupled_blocks, cut
 from credalis.optimize import Quadratics, RowQuadratics
 
@@ -25,8 +26,13 @@ _GATHERING = 6
 # Rows go beyond their minima by this factor if there are more objects than that: errors
 # then fall to a tenth in a sweep, not to a quarter. Of few objects each start is its
 # own, and may end elsewhere.
-_RELAXATION = 1.25
+_RELAXATION = 1.2
 _MAX_UNRELAXED = 1000
+
+# Blocks of objects that move together: so many, the fewer pairs are inside the fewer
+# sweeps it takes, unless they had too few objects for calls to pay.
+_MIN_BLOCKS = 20
+_ENOUGH = 64
 
 # Numbers gathered at a time for pairs of their own; a multiple of it fits in the cache.
 _MAX_GATHERED = 150_000
@@ -84,24 +90,51 @@ class PartnerStress(RowStress):
         return 1.0 if self.n_samples <= _MAX_UNRELAXED else _RELAXATION
 
     @cached_property
+    def _targets(self) -> tuple[csr_array, ...]:
+        """δ*_ij of the pairs (i, j), and of the pairs (j, i) unless one-sided.
+
+        A pair given twice is there twice.
+        """
+        shape = self.n_samples, self.n_samples
+        starts = np.searchsorted(self.rows, np.arange(self.n_samples + 1))
+        # Half as long numbers are read in less time.
+        is_small = len(self.rows) <= np.iinfo(np.int32).max
+        indices, ends = (
+            each.astype(np.int32 if is_small else np.int64)
+            for each in (self.columns, starts)
+        )
+        own = csr_array((1.0 - self.similarities, indices, ends), shape=shape)
+        if self.one_sided:
+            return (own,)
+        # To turn the matrix is to sort the pairs by their second objects.
+        turned = own.tocsc()
+        parts = turned.data, turned.indices, turned.indptr
+        return own, csr_array(parts, shape=shape)
+
+    @cached_property
+    def _blocks(self) -> dict[tuple[int, int], list[csr_array]]:
+        """What `_targets_of` has found; it is asked again in each sweep."""
+        return {}
+
+    def _targets_of(self, rows: slice) -> list[csr_array]:
+        """The rows of the matrices of targets."""
+        block = rows.start, rows.stop
+        if block not in self._blocks:
+            self._blocks[block] = [_rows_of(part, rows) for part in self._targets]
+        return self._blocks[block]
+
+    @cached_property
     def _partners(self) -> _Lists:
-        """Partners of each object; a pair given twice is there twice."""
+        """Partners of each object, where they are gathered."""
         n_samples = self.n_samples
-        starts = np.searchsorted(self.rows, np.arange(n_samples + 1))
-        targets = 1.0 - self.similarities
-        own = csr_array((targets, self.columns, starts), shape=(n_samples, n_samples))
-        parts = [own]
-        if not self.one_sided:
-            # To turn the matrix is to sort the pairs by their second objects.
-            parts.append(own.tocsc())
-        lengths = [np.diff(part.indptr)[:, None] for part in parts]
+        lengths = [np.diff(part.indptr)[:, None] for part in self._targets]
         longest = max(1, int(sum(lengths).max()))
         lists = _Lists(
             np.full((n_samples, longest), n_samples, dtype=np.intp),
             np.zeros((n_samples, longest)),
         )
         places, first = np.arange(longest), 0
-        for part, length in zip(parts, lengths, strict=True):
+        for part, length in zip(self._targets, lengths, strict=True):
             is_here = (places >= first) & (places < first + length)
             lists.columns[is_here] = part.indices
             lists.targets[is_here] = part.data
@@ -116,24 +149,33 @@ class PartnerStress(RowStress):
     def _inside_of(self, rows: slice) -> _Inside:
         block = rows.start, rows.stop
         if block not in self._inside:
-            columns = self._partners.columns[rows]
-            is_inside = (columns >= rows.start) & (columns < rows.stop)
+            found = []
+            for targets in self._targets:
+                part = _rows_of(targets, rows)
+                # Negative numbers are large ones without a sign.
+                places = part.indices - rows.start
+                places = places.view(f"u{places.itemsize}")
+                inside = np.flatnonzero(places < rows.stop - rows.start)
+                owners = np.searchsorted(part.indptr, inside, side="right") - 1
+                columns = places.take(inside).astype(np.intp)
+                found.append((owners, columns, part.data.take(inside)))
             self._inside[block] = _Inside(
-                np.nonzero(is_inside)[0],
-                columns[is_inside] - rows.start,
-                self._partners.targets[rows][is_inside],
+                *map(np.concatenate, zip(*found, strict=True))
             )
         return self._inside[block]
 
     def blocks(self) -> list[slice]:
         """As many objects as go well together."""
-        limit = MAX_ENTRIES // len(self.focal_sets) ** 2
+        limit = min(
+            MAX_ENTRIES // len(self.focal_sets) ** 2,
+            max(_ENOUGH, self.n_samples // _MIN_BLOCKS),
+        )
         return coupled_blocks(self.n_samples, limit, self.n_samples)
 
     def row_problem(self, masses: Array, rows: slice) -> Quadratics:
         """G = Σ_j (C m_j) (C m_j)ᵀ and h = Σ_j δ*_ij C m_j over the partners j of i."""
         if masses.ndim == 3:
-            each = [self._own_forms(one, rows) for one in masses]
+            each = [self._own_forms(one, rows, k) for k, one in enumerate(masses)]
             grams, linear = (
                 np.concatenate(arrays) for arrays in zip(*each, strict=True)
             )
@@ -148,61 +190,67 @@ class PartnerStress(RowStress):
         """
         if self.one_sided or self.n_samples**2 > _MAX_PLACES_PER_PAIR * len(self.rows):
             return None
-        ones = np.ones(len(self.rows), dtype=np.int8)
-        shape = self.n_samples, self.n_samples
-        counts = coo_array((ones, (self.rows, self.columns)), shape=shape).toarray()
-        return np.asarray(counts + counts.T, dtype=np.int8)
+        counts = np.zeros((self.n_samples, self.n_samples), dtype=np.int8)
+        for part in self._targets:
+            ones = np.ones(len(part.data), dtype=np.int8)
+            counts += csr_array((ones, part.indices, part.indptr), part.shape).toarray()
+        return counts
 
     @cached_property
-    def _targets(self) -> csr_array:
-        """δ*_ij of the pairs, both ways round."""
-        shape = self.n_samples, self.n_samples
-        pairs = self.rows, self.columns
-        own = coo_array((1.0 - self.similarities, pairs), shape=shape).tocsr()
-        return (own + own.T).tocsr()
+    def _products(self) -> dict[int, MassProducts]:
+        """What `_products_of` has found, for each start."""
+        return {}
+
+    def _products_of(self, masses: Array, start: int) -> MassProducts | None:
+        """Products of masses, if it takes less time to sum them than to gather masses.
+
+        Those of the same start, a few objects of which have moved since, are at hand.
+        """
+        products = self._products.pop(start, None)
+        if products is None or products.is_old:
+            products = MassProducts(masses)
+        else:
+            products.update(masses)
+        gathered = len(self.rows) * len(self.focal_sets) ** 2
+        if products.size * self.n_samples > _GATHERING * gathered:
+            return None
+        self._products[start] = products
+        return products
 
     def _forms_by_moments(
-        self, masses: Array, rows: slice
+        self, masses: Array, rows: slice, start: int = 0
     ) -> tuple[Array, Array] | None:
         """The matrices G and the h of the rows, from the products of masses.
 
-        Objects whose largest masses are on the same set have masses on few sets, the
-        products of which are summed over the partners of all rows in one call. None if
-        that would take longer than to gather the partners.
+        None if it takes less time to gather the partners.
         """
         if self._counts is None:
             return None
-        n_sets = len(self.focal_sets)
-        leaders = masses.argmax(axis=1)
-        order = np.argsort(leaders, kind="stable")
-        bounds = np.searchsorted(leaders[order], np.arange(n_sets + 1))
-        groups = [slice(*ends) for ends in pairwise(bounds) if ends[0] < ends[1]]
-        sets = [np.flatnonzero(masses[order[own]].any(axis=0)) for own in groups]
-        work = sum(
-            (own.stop - own.start) * len(used) * (len(used) + 1)
-            for own, used in zip(groups, sets, strict=True)
-        )
-        gathered = 2 * len(self.rows) * n_sets**2
-        if work * self.n_samples > _GATHERING * gathered:
+        if (products := self._products_of(masses, start)) is None:
             return None
-        places = np.zeros((n_sets, n_sets), dtype=np.intp)
-        upper = np.triu_indices(n_sets)
-        places[upper] = places.T[upper] = np.arange(len(upper[0]))
-        counts = self._counts[:, rows].take(order, axis=0).astype(np.float64)
-        sums = np.zeros((len(upper[0]), counts.shape[1]))
-        for own, used in zip(groups, sets, strict=True):
-            first, second = np.triu_indices(len(used))
-            some = masses[np.ix_(order[own], used)]
-            products = some[:, first] * some[:, second]
-            sums[places[used[first], used[second]]] += products.T @ counts[own]
-        moments = sums.T.take(places.ravel(), axis=1).reshape(-1, n_sets, n_sets)
-        grams = self._apart(self._apart(moments).swapaxes(-1, -2)) / len(self.rows)
-        part = _rows_of(self._targets, rows)
-        return grams, self._apart(part @ masses) / len(self.rows)
+        counts = self._counts[:, rows].take(products.order, axis=0).astype(np.float64)
+        sums = products.sums(counts)
+        # Of two sets, only one product has been summed; of a set with itself, all.
+        diagonal = np.arange(len(sums))
+        sums[diagonal, diagonal] *= 0.5
+        half = self._apart_both_ways(np.moveaxis(sums, 2, 0))
+        grams = (half + half.transpose(0, 2, 1)) / len(self.rows)
+        targets = [part @ masses for part in self._targets_of(rows)]
+        return grams, self._apart(sum(targets)) / len(self.rows)
 
-    def _own_forms(self, masses: Array, rows: slice) -> tuple[Array, Array]:
+    def _apart_both_ways(self, matrices: Array) -> Array:
+        """C A C of matrices A, turned, (n_matrices, n_focal_sets, n_focal_sets)."""
+        shape = matrices.shape
+        for _ in range(2):
+            rows = matrices.reshape(-1, shape[-1])
+            matrices = self._apart(rows).reshape(shape).transpose(0, 2, 1)
+        return matrices
+
+    def _own_forms(
+        self, masses: Array, rows: slice, start: int = 0
+    ) -> tuple[Array, Array]:
         """The matrices G and the h of the rows of one start."""
-        if (forms := self._forms_by_moments(masses, rows)) is not None:
+        if (forms := self._forms_by_moments(masses, rows, start)) is not None:
             return forms
         # A last row of zeros fills up the lists of objects with fewer partners.
         n_sets = len(self.focal_sets)
@@ -246,17 +294,17 @@ class PartnerStress(RowStress):
         """Mean of squares over the given pairs."""
         against = self._apart(masses)
         total = 0.0
-        for part in cut(0, len(self.rows), _MAX_GATHERED // len(self.focal_sets)):
-            firsts = against.take(self.rows[part], axis=0)
-            seconds = masses.take(self.columns[part], axis=0)
-            conflicts = np.einsum("ij,ij->i", firsts, seconds)
-            residuals = conflicts + self.similarities[part] - 1.0
+        own = self._targets[0]
+        for row, ends in enumerate(pairwise(own.indptr.tolist())):
+            part = slice(*ends)
+            conflicts = masses.take(own.indices[part], axis=0) @ against[row]
+            residuals = conflicts - own.data[part]
             total += float(residuals @ residuals)
         return total / len(self.rows)
 
 
 def _rows_of(matrix: csr_array, rows: slice) -> csr_array:
-    """Some rows of a sparse matrix, without copying."""
+    """Some rows of a sparse matrix."""
     starts = matrix.indptr[rows.start : rows.stop + 1]
     own = slice(starts[0], starts[-1])
     return csr_array(
