@@ -136,11 +136,12 @@ def sample_pairs(
     columns = np.empty((n_samples, n_partners), dtype=np.intp)
     # The legacy generator would shuffle all objects to draw the partners of one.
     generator = np.random.default_rng(rng.randint(2**31, size=4))
-    for i in range(n_samples):
-        partners = generator.choice(
+    for partners in columns:
+        partners[:] = generator.choice(
             n_samples - 1, n_partners, replace=False, shuffle=False
         )
-        columns[i] = partners + (partners >= i)
+    # Objects from i on have the numbers after theirs.
+    columns += columns >= np.arange(n_samples)[:, None]
     rows = np.repeat(np.arange(n_samples), n_partners)
     return rows, columns.ravel()
 
