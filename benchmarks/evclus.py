@@ -73,7 +73,8 @@ def seeded_masses(everything):
     rng = np.random.RandomState(0)
     rows = slice(0, everything.stress.n_samples)
     similarities = everything.stress.block(rows, rows)
-    return masses_from_seeds(similarities, FOCAL_SETS, rng)
+    [masses] = masses_from_seeds(similarities, FOCAL_SETS, [rng])
+    return masses
 
 
 def row_by_row(sampled):

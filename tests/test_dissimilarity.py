@@ -14,6 +14,7 @@ from credalis.dissimilarity import (
     MatrixSimilarities,
     MetricSimilarities,
     StoredSimilarities,
+    _similarities,
     check_dissimilarities,
     decay_rate,
     sample_pairs,
@@ -136,6 +137,15 @@ def test_pairs_are_entries_of_the_matrix_in_any_order(kind, pairs):
         rtol=1e-11,
         atol=1e-14,
     )
+
+
+def test_pairs_are_those_of_fewer_at_a_time(monkeypatch, rng):
+    points = rng.normal(size=(20, 3))
+    similarities = similarities_of("euclidean", points)
+    rows, columns = rng.integers(20, size=(2, 50))
+    at_once = similarities.pairs(rows, columns)
+    monkeypatch.setattr(_similarities, "_MAX_GATHERED", 21)
+    np.testing.assert_array_equal(similarities.pairs(rows, columns), at_once)
 
 
 @every_kind

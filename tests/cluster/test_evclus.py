@@ -17,7 +17,12 @@ from credalis import EVCLUS, NNEVCLUS, CredalPartition, FocalSets
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster.evclus import _problem as problems
 from credalis.cluster.evclus import _solve as solving
-from credalis.cluster.evclus._rows import descend_together, optimality_gap, sweep
+from credalis.cluster.evclus._rows import (
+    descend_together,
+    is_far_behind,
+    optimality_gap,
+    sweep,
+)
 from credalis.cluster.nnevclus._seeds import fixed_seeds
 from credalis.constraints import random_pairs
 from credalis.datasets import load_butterfly
@@ -324,6 +329,13 @@ def test_a_start_on_a_subset_finds_the_same_clusters(blobs, monkeypatch):
     for init in ("random", "k-means++"):
         model = quick(init=init).fit(blobs[0])
         assert adjusted_rand_score(blobs[1], model.labels_) > 0.9
+
+
+def test_a_start_is_given_up_if_it_is_far_behind_and_stays_there():
+    assert not is_far_behind([2.0], 1.0)
+    assert is_far_behind([2.1, 2.0], 1.0)
+    assert not is_far_behind([2.7, 2.0], 1.0)  # soon below
+    assert not is_far_behind([1.06, 1.05], 1.0)  # not far
 
 
 def test_starts_together_find_what_starts_alone_find(blobs, monkeypatch):

@@ -151,6 +151,23 @@ def test_runs_that_have_ended_are_left_out():
     assert sizes[-1] == 1
 
 
+def test_a_run_that_has_lost_is_given_up():
+    asked = []
+
+    def has_lost(losses, best):
+        asked.append((len(losses), losses[-1], best))
+        return len(losses) == 3 and losses[-1] > 2 * best
+
+    first, second = iterate_together(
+        newton_steps, [1.0, 400.0], tol=1e-12, max_iter=50, has_lost=has_lost
+    )
+    alone = iterate(newton_step, 1.0, tol=1e-12, max_iter=50)
+    np.testing.assert_array_equal(first.losses, alone.losses)
+    assert (first.converged, second.converged) == (True, False)
+    assert (second.n_iter, second.interrupted) == (3, False)
+    assert all(best <= loss for _, loss, best in asked)
+
+
 def test_an_interrupt_ends_the_runs_that_are_left():
     def step(xs):
         if len(xs) == 1:

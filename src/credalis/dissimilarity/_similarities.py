@@ -136,11 +136,12 @@ def sample_pairs(
     columns = np.empty((n_samples, n_partners), dtype=np.intp)
     # The legacy generator would shuffle all objects to draw the partners of one.
     generator = np.random.default_rng(rng.randint(2**31, size=4))
-    for i in range(n_samples):
-        partners = generator.choice(
+    for partners in columns:
+        partners[:] = generator.choice(
             n_samples - 1, n_partners, replace=False, shuffle=False
         )
-        columns[i] = partners + (partners >= i)
+    # Objects from i on have the numbers after theirs.
+    columns += columns >= np.arange(n_samples)[:, None]
     rows = np.repeat(np.arange(n_samples), n_partners)
     return rows, columns.ravel()
 
@@ -156,6 +157,9 @@ _SMALLEST_EXPONENT = -80.0
 
 # Any centre of the points will do; this many of them give one.
 _CENTER_POINTS = 1000
+
+# Coordinates gathered at a time for pairs.
+_MAX_GATHERED = 50_000
 
 # Coordinates up to which points are prepared once and for all.
 MAX_STORED = 2**20
@@ -317,10 +321,20 @@ class EuclideanSimilarities(Similarities):
     def pairs(
         self, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> NDArray[np.float64]:
-        """From differences of the points."""
-        difference = self.left[:-2, rows] - self.left[:-2, columns]
-        exponents = -0.5 * np.square(difference).sum(axis=0)
-        return np.exp(-np.square(exponents) if self.is_squared else exponents)
+        """From differences of the points, of as many pairs as fit in the cache."""
+        points = self.left[:-2]
+        values: NDArray[Any] = np.empty(len(rows), points.dtype)
+        size = max(1, _MAX_GATHERED // max(1, len(points)))
+        for start in range(0, len(rows), size):
+            part = slice(start, start + size)
+            difference = points.take(rows[part], axis=1)
+            difference -= points.take(columns[part], axis=1)
+            np.square(difference, out=difference)
+            exponents = -0.5 * difference.sum(axis=0)
+            np.exp(
+                -np.square(exponents) if self.is_squared else exponents, values[part]
+            )
+        return values
 
 
 @dataclass(frozen=True, eq=False)

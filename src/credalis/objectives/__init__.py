@@ -6,6 +6,7 @@ costs of rows, which are minimised row by row, and where prototypes give them.
 
 from credalis.objectives._adaptive_metric import MetricSpace
 from credalis.objectives._affine_stress import AffineStress, Entropy
+from credalis.objectives._common_stress import CommonStress
 from credalis.objectives._exponent import (
     automatic_exponent,
     mean_squared_cosine,
@@ -19,6 +20,7 @@ from credalis.objectives._mass_costs import (
     row_blocks,
     set_costs,
 )
+from credalis.objectives._partner_stress import PartnerStress
 from credalis.objectives._prototypes import (
     PrototypeModel,
     PrototypeMoments,
@@ -33,12 +35,7 @@ from credalis.objectives._prototypes import (
     set_prototypes,
     updated_centers,
 )
-from credalis.objectives._row_stress import (
-    CommonStress,
-    PartnerStress,
-    RowCost,
-    RowStress,
-)
+from credalis.objectives._row_stress import RowCost, RowStress
 from credalis.objectives._stress import (
     BlockStress,
     DenseStress,

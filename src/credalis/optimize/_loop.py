@@ -136,6 +136,7 @@ def iterate_together(
     tol: float,
     max_iter: int,
     reports: Sequence[Callable[[int, float], None]] | None = None,
+    has_lost: Callable[[list[float], float], bool] | None = None,
 ) -> list[Trace[State]]:
     """`iterate` for several runs, of which each step does one iteration.
 
@@ -152,11 +153,14 @@ def iterate_together(
         As in `iterate`.
     reports : sequence of callables, default=None
         One for each run.
+    has_lost : callable, default=None
+        Takes the losses of a run so far and the lowest last loss of all runs, says
+        whether the run is given up, as one of the others will end lower.
 
     Returns
     -------
     list of Trace
-        One for each run.
+        One for each run; those that were given up have not converged.
 
     Examples
     --------
@@ -170,6 +174,7 @@ def iterate_together(
     current = list(states)
     losses: list[list[float]] = [[] for _ in current]
     left = list(range(len(current)))
+    given_up: set[int] = set()
     with stoppable(lambda: all(losses)) as ending:
         for iteration in range(1, max_iter + 1):
             poll()
@@ -182,13 +187,17 @@ def iterate_together(
                 for run in left:
                     reports[run](iteration, losses[run][-1])
             left = [run for run in left if not _stands_still(losses[run], tol)]
+            if has_lost is not None:
+                best = min(values[-1] for values in losses)
+                given_up |= {run for run in left if has_lost(losses[run], best)}
+                left = [run for run in left if run not in given_up]
             if not left:
                 break
     return [
         Trace(
             state,
             np.array(values),
-            converged=run not in left,
+            converged=run not in left and run not in given_up,
             interrupted=ending.is_early and run in left,
         )
         for run, (state, values) in enumerate(zip(current, losses, strict=True))

@@ -49,8 +49,16 @@ EARLIER_DEFAULTS = {"dissimilarity_quantile": "paper", "empty_set": "stress"}
 # Objects whose distances give the quantile δ0; a mean needs fewer.
 _MAX_SAMPLE, _MAX_MEAN = 2000, 1000
 
-# Logarithms of the rate γ of δ* are looked for up to here: exp(±700) are numbers.
+# Logarithms of the rate γ of δ* are looked for here first, then farther by a stride, up
+# to where exp(±700) are still numbers; with this precision.
+_UNKNOWN_RATE = -10.0, 10.0
+_STRIDE = 10.0
 _STEEPEST = 700.0
+_PRECISE = 1e-9
+
+# Of more pairs than that, about so many say roughly where it is, and how near.
+_MANY_PAIRS, _SOME_PAIRS = 500_000, 20_000
+_ROUGH, _NEAR = 1e-3, 0.05
 
 # The heuristic of the paper's experiments: δ0 is the 0.9 quantile up to four clusters.
 # Above, few pairs are in one cluster, and the quantile follows their share.
@@ -166,23 +174,24 @@ class Geometry:
         is_apart = squares > 0
         # Copies are never apart.
         share = min(share, 0.999 * float(is_apart.mean()))
-        length = float(np.median(squares[is_apart]))
-        # In place: there may be millions of pairs. In units of the usual length, so
-        # that hardly a square overflows; what is so far apart is apart.
+        # Some of many pairs say about where it is.
+        stride = 1 if len(squares) <= _MANY_PAIRS else len(squares) // _SOME_PAIRS
+        usual = squares[::stride][is_apart[::stride]]
+        length = float(np.median(usual if len(usual) else squares[is_apart]))
+        # In place: there may be millions of pairs. In units of a usual length, so that
+        # hardly a square overflows; what is so far apart is apart.
         with np.errstate(over="ignore"):
             squares /= length
             squares *= squares
-        given = share, squares, np.empty_like(squares)
-        low, high = -10.0, 10.0
-        while low > -_STEEPEST and _excess(low, *given) > 0:
-            low -= 10.0
-        while high < _STEEPEST and _excess(high, *given) < 0:
-            high += 10.0
-        if _STEEPEST in (-low, high):
-            # Lengths of so many orders of magnitude have no common scale.
+        around = _UNKNOWN_RATE
+        if stride > 1:
+            about = _log_rate(share, squares[::stride].copy(), around, _ROUGH)
+            if np.isfinite(about):
+                around = about - _NEAR, about + _NEAR
+        rate = float(np.exp(_log_rate(share, squares, around, _PRECISE)))
+        # Lengths of so many orders of magnitude have no common scale.
+        if np.isinf(rate):
             return np.inf
-        # Arrays inside a function that is given would outlive the search.
-        rate = float(np.exp(brentq(_excess, low, high, given, xtol=1e-9)))
         return float(np.sqrt(decay_rate(1.0) / rate)) * length
 
     def check_some(self) -> None:
@@ -206,6 +215,29 @@ class Geometry:
                 "X must hold objects that differ, all dissimilarities are 0"
             )
         return values
+
+
+def _log_rate(
+    share: float,
+    squares: NDArray[np.float64],
+    around: tuple[float, float],
+    precision: float,
+) -> float:
+    """The logarithm of γ with which the mean of 1 - exp(-γ d²) is a share.
+
+    It is looked for between two numbers first, then beyond; infinite if it is not a
+    number whose exponential is one.
+    """
+    given = share, squares, np.empty_like(squares)
+    low, high = around
+    while low > -_STEEPEST and _excess(low, *given) > 0:
+        low -= _STRIDE
+    while high < _STEEPEST and _excess(high, *given) < 0:
+        high += _STRIDE
+    if low <= -_STEEPEST or high >= _STEEPEST:
+        return np.inf
+    # Arrays inside a function that is given would outlive the search.
+    return float(brentq(_excess, low, high, given, xtol=precision))
 
 
 def _excess(

@@ -16,6 +16,7 @@ from credalis.cluster.evclus._rows import (
     MassesAndCost,
     descend_in_turn,
     descend_together,
+    is_far_behind,
     masses_from_similarities,
     optimality_gap,
 )
@@ -31,6 +32,9 @@ Array = NDArray[np.float64]
 # Starts made on a subset of the objects, of which the best goes on with all.
 _N_SUBSET_STARTS = 5
 _SUBSET_TOLERANCE = 1e-4
+
+# Relative decrease below which a descent without constraints goes on with them.
+_FREE_TOLERANCE = 1e-3
 
 # Candidates for each further seed of k-means++, next to the logarithm of their number.
 _MIN_CANDIDATES = 2
@@ -83,17 +87,16 @@ def solve_together(
         "reports": reports,
     }
     interrupted = False
-    starts = [known] * len(rngs) if known is not None else []
-    if known is None:
-        for rng in rngs:
-            start, interrupted = _start(estimator, problem, focal_sets, rng)
-            starts.append(start)
-            if interrupted:
-                break
+    if known is not None:
+        starts = [known] * len(rngs)
+    else:
+        starts, interrupted = _starts(estimator, problem, focal_sets, rngs)
         if cost.constraints is not None and not interrupted:
             # From a random start, constraints fix in which clusters objects are before
             # the dissimilarities say where the clusters are.
-            free = descend_together(RowCost(cost.stress), starts, **settings)
+            # That is only where the descent begins: it need not be exact.
+            rough = {**settings, "tol": max(estimator.tol, _FREE_TOLERANCE)}
+            free = descend_together(RowCost(cost.stress), starts, **rough)
             starts = [trace.state[0] for trace in free]
             interrupted = any(trace.interrupted for trace in free)
     if interrupted:
@@ -118,7 +121,8 @@ def _in_turn(
         "report": report,
     }
     if start is None:
-        start, interrupted = _start(estimator, problem, cost.stress.focal_sets, rng)
+        sets = cost.stress.focal_sets
+        [start], interrupted = _starts(estimator, problem, sets, [rng])
         if cost.constraints is not None and not interrupted:
             free = descend_in_turn(RowCost(cost.stress), start, **settings)
             start, interrupted = free.state[0], free.interrupted
@@ -195,44 +199,50 @@ def _known_start(
     return masses[problem.order]
 
 
-def _start(
+def _starts(
     estimator: EVCLUS,
     problem: EvclusProblem,
     focal_sets: FocalSets,
-    rng: np.random.RandomState,
-) -> tuple[Array, bool]:
+    rngs: list[np.random.RandomState],
+) -> tuple[list[Array], bool]:
     """Masses of all objects to start from, and whether the user has interrupted.
 
     With many objects, or landmarks, some of them are clustered first, several times;
-    the others are placed by their dissimilarities to those.
+    the others are placed by their dissimilarities to those. After an interrupt there
+    may be fewer starts, but one.
     """
     init = estimator.init
     if init == "auto":
         init = "k-means++" if problem.solver == "two-sided" else "random"
     if init == "random" and problem.solver == "reference":
-        return _random_masses(problem.n_samples, focal_sets, rng), False
+        return [
+            _random_masses(problem.n_samples, focal_sets, rng) for rng in rngs
+        ], False
     stress = problem.subset(focal_sets)
 
-    def make() -> Array:
+    def make(rngs: list[np.random.RandomState]) -> list[Array]:
         if init == "random":
-            return _random_masses(stress.n_samples, focal_sets, rng)
+            return [_random_masses(stress.n_samples, focal_sets, rng) for rng in rngs]
         everything = slice(0, stress.n_samples)
         similarities = stress.block(everything, everything)
-        return masses_from_seeds(similarities, focal_sets, rng, stress.weights)
+        return masses_from_seeds(similarities, focal_sets, rngs, stress.weights)
 
     if stress.n_samples == problem.n_samples:
-        return make(), False
-    traces = descend_together(
-        RowCost(stress),
-        [make() for _ in range(_N_SUBSET_STARTS)],
-        tol=max(estimator.tol, _SUBSET_TOLERANCE),
-        max_iter=estimator.max_iter,
-    )
-    best = min(traces, key=lambda trace: trace.loss)
-    return (
-        _place_others(problem, best.state[0], focal_sets),
-        any(trace.interrupted for trace in traces),
-    )
+        return make(rngs), False
+    starts = []
+    for rng in rngs:
+        traces = descend_together(
+            RowCost(stress),
+            make([rng] * _N_SUBSET_STARTS),
+            tol=max(estimator.tol, _SUBSET_TOLERANCE),
+            max_iter=estimator.max_iter,
+            has_lost=is_far_behind,
+        )
+        best = min(traces, key=lambda trace: trace.loss)
+        starts.append(_place_others(problem, best.state[0], focal_sets))
+        if any(trace.interrupted for trace in traces):
+            return starts, True
+    return starts, False
 
 
 def _place_others(
@@ -264,21 +274,27 @@ def _random_masses(
 def masses_from_seeds(
     similarities: Array,
     focal_sets: FocalSets,
-    rng: np.random.RandomState,
+    rngs: list[np.random.RandomState],
     weights: Array | None = None,
-) -> Array:
+) -> list[Array]:
     """Masses that fit the dissimilarities to distant objects, one for each cluster.
 
-    The seeds are certain of their cluster, or of the smallest set that it is in.
+    The seeds are certain of their cluster, or of the smallest set that it is in. Each
+    start has seeds of its own, drawn by its generator.
     """
     n_clusters = focal_sets.n_clusters
-    seeds = _distant_objects(similarities, n_clusters, rng, weights)
+    to_seeds = []
+    for rng in rngs:
+        seeds = _distant_objects(similarities, n_clusters, rng, weights)
+        to_seeds.append(similarities[:, seeds])
     certain = np.zeros((n_clusters, len(focal_sets)))
     for cluster in range(n_clusters):
         holds = focal_sets.membership[:, cluster]
         sizes = np.where(holds, focal_sets.cardinality, n_clusters + 1)
         certain[cluster, sizes.argmin()] = 1.0
-    return masses_from_similarities(similarities[:, seeds], certain, focal_sets)
+    # Seeds of the same cluster are as certain in all starts: that is one problem.
+    masses = masses_from_similarities(np.concatenate(to_seeds), certain, focal_sets)
+    return np.split(masses, len(rngs))
 
 
 def _distant_objects(

@@ -1,0 +1,313 @@
+"""Stress over pairs of each object with partners of its own."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from credalis.belief import FocalSets
+from credalis.objectives._mass_products import MassProducts
+from credalis.objectives._row_stress import MAX_ENTRIES, RowStress, coupled_blocks, cut
+from credalis.optimize import Quadratics, RowQuadratics
+
+Array = NDArray[np.float64]
+
+# Pairs of objects for each that counts, so that a byte for each of them takes less room
+# than the partners and targets of the others.
+_MAX_PLACES_PER_PAIR = 32
+
+# How many times as long a product of gathered numbers takes as one of those in place.
+_GATHERING = 6
+
+# Rows go beyond their minima by this factor if there are more objects than that: errors
+# then fall to a tenth in a sweep, not to a quarter. Of few objects each start is its
+# own, and may end elsewhere.
+_RELAXATION = 1.2
+_MAX_UNRELAXED = 1000
+
+# Blocks of objects that move together: so many, the fewer pairs are inside the fewer
+# sweeps it takes, unless they had too few objects for calls to pay.
+_MIN_BLOCKS = 20
+_ENOUGH = 64
+
+# Numbers gathered at a time for pairs of their own; a multiple of it fits in the cache.
+_MAX_GATHERED = 150_000
+
+
+class _Lists(NamedTuple):
+    """Partners and targets of each object, filled up to the longest list.
+
+    Both have shape (n_samples, longest); n_samples stands for no partner, and its
+    target is 0.
+    """
+
+    columns: NDArray[np.intp]
+    targets: Array
+
+
+class _Inside(NamedTuple):
+    """Entries of the lists of a block that are partners within the block."""
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    targets: Array
+
+
+@dataclass(frozen=True, eq=False)
+class PartnerStress(RowStress):
+    """L over given pairs (i, j), each object having partners of its own.
+
+    Parameters
+    ----------
+    rows, columns : array of int, shape (n_pairs,)
+        The pairs, rows in increasing order.
+    similarities : array of shape (n_pairs,)
+        1 - δ*_ij.
+    n_samples : int
+        Number of objects.
+    focal_sets : FocalSets
+        What the columns of the masses stand for.
+    one_sided : bool, default=False
+        Whether the problem of a row counts only pairs (i, j) of its own, twice, and not
+        those (j, i) of others, as in the reference program. Updates may then increase
+        L.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    similarities: Array
+    n_samples: int
+    focal_sets: FocalSets
+    one_sided: bool = False
+
+    @property
+    def relaxation(self) -> float:
+        """More than 1 for many objects, which start near the minimum."""
+        return 1.0 if self.n_samples <= _MAX_UNRELAXED else _RELAXATION
+
+    @cached_property
+    def _targets(self) -> tuple[csr_array, ...]:
+        """δ*_ij of the pairs (i, j), and of the pairs (j, i) unless one-sided.
+
+        A pair given twice is there twice.
+        """
+        shape = self.n_samples, self.n_samples
+        starts = np.searchsorted(self.rows, np.arange(self.n_samples + 1))
+        # Half as long numbers are read in less time.
+        is_small = len(self.rows) <= np.iinfo(np.int32).max
+        indices, ends = (
+            each.astype(np.int32 if is_small else np.int64)
+            for each in (self.columns, starts)
+        )
+        own = csr_array((1.0 - self.similarities, indices, ends), shape=shape)
+        if self.one_sided:
+            return (own,)
+        # To turn the matrix is to sort the pairs by their second objects.
+        turned = own.tocsc()
+        parts = turned.data, turned.indices, turned.indptr
+        return own, csr_array(parts, shape=shape)
+
+    @cached_property
+    def _blocks(self) -> dict[tuple[int, int], list[csr_array]]:
+        """What `_targets_of` has found; it is asked again in each sweep."""
+        return {}
+
+    def _targets_of(self, rows: slice) -> list[csr_array]:
+        """The rows of the matrices of targets."""
+        block = rows.start, rows.stop
+        if block not in self._blocks:
+            self._blocks[block] = [_rows_of(part, rows) for part in self._targets]
+        return self._blocks[block]
+
+    @cached_property
+    def _partners(self) -> _Lists:
+        """Partners of each object, where they are gathered."""
+        n_samples = self.n_samples
+        lengths = [np.diff(part.indptr)[:, None] for part in self._targets]
+        longest = max(1, int(sum(lengths).max()))
+        lists = _Lists(
+            np.full((n_samples, longest), n_samples, dtype=np.intp),
+            np.zeros((n_samples, longest)),
+        )
+        places, first = np.arange(longest), 0
+        for part, length in zip(self._targets, lengths, strict=True):
+            is_here = (places >= first) & (places < first + length)
+            lists.columns[is_here] = part.indices
+            lists.targets[is_here] = part.data
+            first = first + length
+        return lists
+
+    @cached_property
+    def _inside(self) -> dict[tuple[int, int], _Inside]:
+        """What `_inside_of` has found; it is asked again in each sweep."""
+        return {}
+
+    def _inside_of(self, rows: slice) -> _Inside:
+        block = rows.start, rows.stop
+        if block not in self._inside:
+            found = []
+            for targets in self._targets:
+                part = _rows_of(targets, rows)
+                # Negative numbers are large ones without a sign.
+                places = part.indices - rows.start
+                places = places.view(f"u{places.itemsize}")
+                inside = np.flatnonzero(places < rows.stop - rows.start)
+                owners = np.searchsorted(part.indptr, inside, side="right") - 1
+                columns = places.take(inside).astype(np.intp)
+                found.append((owners, columns, part.data.take(inside)))
+            self._inside[block] = _Inside(
+                *map(np.concatenate, zip(*found, strict=True))
+            )
+        return self._inside[block]
+
+    def blocks(self) -> list[slice]:
+        """As many objects as go well together."""
+        limit = min(
+            MAX_ENTRIES // len(self.focal_sets) ** 2,
+            max(_ENOUGH, self.n_samples // _MIN_BLOCKS),
+        )
+        return coupled_blocks(self.n_samples, limit, self.n_samples)
+
+    def row_problem(self, masses: Array, rows: slice) -> Quadratics:
+        """G = Σ_j (C m_j) (C m_j)ᵀ and h = Σ_j δ*_ij C m_j over the partners j of i."""
+        if masses.ndim == 3:
+            each = [self._own_forms(one, rows, k) for k, one in enumerate(masses)]
+            grams, linear = (
+                np.concatenate(arrays) for arrays in zip(*each, strict=True)
+            )
+            return RowQuadratics(grams, linear)
+        return RowQuadratics(*self._own_forms(masses, rows))
+
+    @cached_property
+    def _counts(self) -> NDArray[np.int8] | None:
+        """How often two objects are a pair, if that takes no more room than the lists.
+
+        The rows of one object have it once at most as a partner.
+        """
+        if self.one_sided or self.n_samples**2 > _MAX_PLACES_PER_PAIR * len(self.rows):
+            return None
+        counts = np.zeros((self.n_samples, self.n_samples), dtype=np.int8)
+        for part in self._targets:
+            ones = np.ones(len(part.data), dtype=np.int8)
+            counts += csr_array((ones, part.indices, part.indptr), part.shape).toarray()
+        return counts
+
+    @cached_property
+    def _products(self) -> dict[int, MassProducts]:
+        """What `_products_of` has found, for each start."""
+        return {}
+
+    def _products_of(self, masses: Array, start: int) -> MassProducts | None:
+        """Products of masses, if it takes less time to sum them than to gather masses.
+
+        Those of the same start, a few objects of which have moved since, are at hand.
+        """
+        products = self._products.pop(start, None)
+        if products is None or products.is_old:
+            products = MassProducts(masses)
+        else:
+            products.update(masses)
+        gathered = len(self.rows) * len(self.focal_sets) ** 2
+        if products.size * self.n_samples > _GATHERING * gathered:
+            return None
+        self._products[start] = products
+        return products
+
+    def _forms_by_moments(
+        self, masses: Array, rows: slice, start: int = 0
+    ) -> tuple[Array, Array] | None:
+        """The matrices G and the h of the rows, from the products of masses.
+
+        None if it takes less time to gather the partners.
+        """
+        if self._counts is None:
+            return None
+        if (products := self._products_of(masses, start)) is None:
+            return None
+        counts = self._counts[:, rows].take(products.order, axis=0).astype(np.float64)
+        sums = products.sums(counts)
+        # Of two sets, only one product has been summed; of a set with itself, all.
+        diagonal = np.arange(len(sums))
+        sums[diagonal, diagonal] *= 0.5
+        half = self._apart_both_ways(np.moveaxis(sums, 2, 0))
+        grams = (half + half.transpose(0, 2, 1)) / len(self.rows)
+        targets = [part @ masses for part in self._targets_of(rows)]
+        return grams, self._apart(sum(targets)) / len(self.rows)
+
+    def _apart_both_ways(self, matrices: Array) -> Array:
+        """C A C of matrices A, turned, (n_matrices, n_focal_sets, n_focal_sets)."""
+        shape = matrices.shape
+        for _ in range(2):
+            rows = matrices.reshape(-1, shape[-1])
+            matrices = self._apart(rows).reshape(shape).transpose(0, 2, 1)
+        return matrices
+
+    def _own_forms(
+        self, masses: Array, rows: slice, start: int = 0
+    ) -> tuple[Array, Array]:
+        """The matrices G and the h of the rows of one start."""
+        if (forms := self._forms_by_moments(masses, rows, start)) is not None:
+            return forms
+        # A last row of zeros fills up the lists of objects with fewer partners.
+        n_sets = len(self.focal_sets)
+        against = np.zeros((self.n_samples + 1, n_sets))
+        against[:-1] = self._apart(masses)
+        n_rows = rows.stop - rows.start
+        grams = np.empty((n_rows, n_sets, n_sets))
+        linear = np.empty((n_rows, n_sets))
+        size = max(1, _MAX_GATHERED // (self._partners.columns.shape[1] * n_sets))
+        for part in cut(rows.start, rows.stop, size):
+            where = slice(part.start - rows.start, part.stop - rows.start)
+            factors = against.take(self._partners.columns[part], axis=0)
+            transposed = factors.transpose(0, 2, 1)
+            np.matmul(transposed, factors, out=grams[where])
+            targets = self._partners.targets[part, :, None]
+            linear[where] = (transposed @ targets)[:, :, 0]
+        weight = (2.0 if self.one_sided else 1.0) / len(self.rows)
+        grams *= weight
+        linear *= weight
+        return grams, linear
+
+    def coupling(self, masses: Array, rows: slice, direction: Array) -> Array:
+        """From the given pairs within the block."""
+        if masses.ndim == 3:
+            each = zip(masses, direction, strict=True)
+            return np.stack([self.coupling(one, rows, step) for one, step in each])
+        if len(direction) == 1:
+            return np.zeros(3)
+        i, j, targets = self._inside_of(rows)
+        own = masses[rows]
+        residuals = (self._apart(own) @ own.T)[i, j] - targets
+        moved = self._apart(direction)
+        crossed, products = moved @ own.T, moved @ direction.T
+        u, v, w = crossed[i, j], crossed[j, i], products[i, j]
+        # Every pair is in the lists of both of its objects.
+        return np.array([residuals @ w + u @ v, (u + v) @ w, 0.5 * (w @ w)]) / len(
+            self.rows
+        )
+
+    def value(self, masses: Array) -> float:
+        """Mean of squares over the given pairs."""
+        against = self._apart(masses)
+        total = 0.0
+        own = self._targets[0]
+        for row, ends in enumerate(pairwise(own.indptr.tolist())):
+            part = slice(*ends)
+            conflicts = masses.take(own.indices[part], axis=0) @ against[row]
+            residuals = conflicts - own.data[part]
+            total += float(residuals @ residuals)
+        return total / len(self.rows)
+
+
+def _rows_of(matrix: csr_array, rows: slice) -> csr_array:
+    """Some rows of a sparse matrix."""
+    starts = matrix.indptr[rows.start : rows.stop + 1]
+    own = slice(starts[0], starts[-1])
+    return csr_array(
+        (matrix.data[own], matrix.indices[own], starts - starts[0]),
+        shape=(rows.stop - rows.start, matrix.shape[1]),
+    )
