@@ -31,7 +31,7 @@ print(partition.summary())
 centers = [X[partition.labels == k].mean(axis=0) for k in range(4)]
 hard = CredalPartition.from_labels(KMeans(4, init=centers).fit_predict(X))
 figure, (left, right) = plt.subplots(
-    1, 2, figsize=(10, 4.6), width_ratios=(3, 4), layout="constrained"
+    *(1, 2), figsize=(10, 4.4), sharex=True, sharey=True, layout="constrained"
 )
 CredalPartitionDisplay.from_partition(hard, X).plot(
     ax=left, title="k-means", legend=False

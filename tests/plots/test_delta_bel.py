@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
+from credalis.datasets import make_four_class
 from credalis.peaks import DeltaBel, delta_bel
 from credalis.plots import DeltaBelDisplay
 
@@ -196,3 +197,13 @@ def test_objects_are_called_by_the_names_given(graph):
     assert [f"{k} (item $x^{row})" for k, row in enumerate(display.centers)] == written
     with pytest.raises(ValueError, match="object_names must hold one name for each"):
         DeltaBelDisplay.from_delta_bel(graph, object_names=["a"])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_names_of_centers_in_a_corner_do_not_overlap(seed, plt):
+    X, _ = make_four_class(random_state=seed)
+    ax = DeltaBelDisplay.from_data(X, n_clusters=4).plot().ax_
+    boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
+    assert len(boxes) == 4
+    for k, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:k])
