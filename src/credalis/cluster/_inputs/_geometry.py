@@ -46,8 +46,8 @@ Metric = str | Callable[..., float] | Gower | Transformer
 # left.
 EARLIER_DEFAULTS = {"dissimilarity_quantile": "paper", "empty_set": "stress"}
 
-# Objects whose distances give the quantile δ0; a mean needs fewer.
-_MAX_SAMPLE, _MAX_MEAN = 2000, 1000
+# Objects whose distances give the quantile δ0.
+_MAX_SAMPLE = 2000
 
 # Logarithms of the rate γ of δ* are looked for here first, then farther by a stride, up
 # to where exp(±700) are still numbers; with this precision.
@@ -157,7 +157,7 @@ class Geometry:
 
     def quantile_scale(self, quantile: float, rng: np.random.RandomState) -> float:
         """The quantile of the dissimilarities of a sample of the pairs."""
-        values = self._sampled_lengths(_MAX_SAMPLE, rng)
+        values = self._sampled_lengths(rng)
         scale = float(np.quantile(values, quantile))
         # With so many duplicates that the quantile is 0: among different objects.
         return scale or float(np.quantile(values[values > 0], quantile))
@@ -170,7 +170,7 @@ class Geometry:
         of ten clusters of equal size nine pairs in ten are apart, of two clusters of
         ten to one not even one in five.
         """
-        squares = self._sampled_lengths(_MAX_MEAN, rng)
+        squares = self._sampled_lengths(rng)
         is_apart = squares > 0
         # Copies are never apart.
         share = min(share, 0.999 * float(is_apart.mean()))
@@ -200,14 +200,12 @@ class Geometry:
             objects = np.arange(min(len(self.values), _MAX_SAMPLE))
             check_lengths(self.distances(objects), self.metric)
 
-    def _sampled_lengths(
-        self, n_objects: int, rng: np.random.RandomState
-    ) -> NDArray[np.float64]:
-        """Dissimilarities of the pairs of so many objects, not all of them 0."""
+    def _sampled_lengths(self, rng: np.random.RandomState) -> NDArray[np.float64]:
+        """Dissimilarities of the pairs of some objects, not all of them 0."""
         n_samples = len(self.values)
         objects = np.arange(n_samples)
-        if n_samples > n_objects:
-            objects = rng.choice(n_samples, n_objects, replace=False)
+        if n_samples > _MAX_SAMPLE:
+            objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
         values = self.distances(objects)[np.triu_indices(len(objects), 1)]
         check_lengths(values, self.metric)
         if not values.any():
