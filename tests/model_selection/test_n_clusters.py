@@ -109,6 +109,27 @@ def test_same_seed_same_result_for_any_number_of_jobs(make, seed):
         assert one.estimators[c].partition_ == two.estimators[c].partition_
 
 
+def test_fits_that_follow_each_other_are_the_same_for_any_number_of_jobs(seed):
+    # Each begins with what the one with a cluster fewer has found.
+    X = blobs(3, 60)
+    one, two = (
+        select_n_clusters(
+            NNEVCLUS(focal_sets="singletons", max_iter=50),
+            X,
+            [2, 3, 4],
+            n_resamples=3,
+            random_state=seed,
+            n_jobs=n_jobs,
+        )
+        for n_jobs in (1, 2)
+    )
+    for name, column in one.columns().items():
+        np.testing.assert_array_equal(column, two.columns()[name])
+    for c in (2, 3, 4):
+        assert one.estimators[c].partition_ == two.estimators[c].partition_
+        assert "_fewer" not in vars(one.estimators[c])
+
+
 def test_another_seed_draws_other_resamples():
     X = make_blobs(60, centers=3, cluster_std=4.0, random_state=0)[0]
     first, second = (

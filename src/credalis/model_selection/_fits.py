@@ -168,21 +168,21 @@ def fit_all(
 
     What the fits warn of is told once, with the number of fits it concerns.
     """
-    # The largest numbers of clusters take longest: first, so that none is waited for.
-    order = sorted(range(len(fits)), key=lambda k: -_cost(fits[k]))
+    chains = _chains(fits)
     outcomes = in_parallel(
-        _fit,
-        [(fits[k], X, information) for k in order],
+        _fit_chain,
+        [([fits[k] for k in chain], X, information) for chain in chains],
         n_jobs=n_jobs,
         progress=Progress(
-            method_at_work(), n_runs=len(fits), max_iter=1, enabled=False
+            method_at_work(), n_runs=len(chains), max_iter=1, enabled=False
         ),
     )
     results: list[Any] = [None] * len(fits)
     told: Counter = Counter()
-    for k, (result, messages) in zip(order, outcomes, strict=True):
-        results[k] = result
-        told.update(messages)
+    for chain, answers in zip(chains, outcomes, strict=True):
+        for k, (result, messages) in zip(chain, answers, strict=True):
+            results[k] = result
+            told.update(messages)
     for (category, text), count in told.items():
         warn_user(f"{text} ({count} of {len(fits)} fits)", category)
     return results
@@ -190,7 +190,7 @@ def fit_all(
 
 def fit_quietly(fit: Fit, X: Any, information: RowInformation) -> Any:
     """A fitted estimator, whatever the fit warns of."""
-    return _fit(fit, X, information)[0]
+    return _fitted(fit, X, information)[0]
 
 
 def settled(
@@ -230,12 +230,54 @@ def _cost(fit: Fit) -> int:
     return fit.clusterer.parameters.get("n_clusters", 0)
 
 
-def _fit(
-    fit: Fit, X: Any, information: RowInformation
-) -> tuple[Any, set[tuple[type[Warning], str]]]:
-    """One fit, possibly in another process, and what it warns of."""
+def _chains(fits: Sequence[Fit]) -> list[list[int]]:
+    """Numbers of fits that follow each other, each beginning with what the last found.
+
+    They have the same rows and ever more clusters. Of other fits each stands alone.
+    """
+    order = sorted(range(len(fits)), key=lambda k: _cost(fits[k]))
+    chains: dict[Any, list[int]] = {}
+    for k in order:
+        begins = getattr(fits[k].clusterer.inner, "_begins_with_fewer", False)
+        rows = fits[k].rows
+        key = (None if rows is None else id(rows)) if begins else (k,)
+        chain = chains.setdefault(key, [])
+        if chain and _cost(fits[k]) == _cost(fits[chain[-1]]):
+            chain = chains.setdefault((k,), [])
+        chain.append(k)
+    # The largest numbers of clusters take longest: first, so that none is waited for.
+    return sorted(chains.values(), key=lambda chain: -_cost(fits[chain[-1]]))
+
+
+Answer = tuple[Any, set[tuple[type[Warning], str]]]
+
+
+def _fit_chain(
+    fits: Sequence[Fit], X: Any, information: RowInformation
+) -> list[Answer]:
+    """Fits that follow each other, possibly in another process."""
+    answers: list[Answer] = []
+    fewer = None
+    for fit in fits:
+        estimator, part, messages = _fitted(fit, X, information, fewer)
+        fewer = fit.clusterer.inside(estimator)
+        if fit.rows is None:
+            answers.append((estimator, messages))
+        else:
+            partition = fit.clusterer.training_partition(estimator, part)
+            answers.append((certain_clusters(partition), messages))
+    return answers
+
+
+def _fitted(
+    fit: Fit, X: Any, information: RowInformation, fewer: Any = None
+) -> tuple[Any, Any, set[tuple[type[Warning], str]]]:
+    """A fitted estimator, what it was fitted to, and what the fit warns of."""
     is_whole = fit.rows is None
     estimator = fit.clusterer.with_seed(fit.seed, only_missing=is_whole)
+    inner = fit.clusterer.inside(estimator)
+    if fewer is not None:
+        inner._fewer = fewer
     part = _part(estimator, X, fit.rows)
     rows = np.arange(information.n_samples) if fit.rows is None else fit.rows
     prefix = fit.clusterer.prefix
@@ -255,10 +297,9 @@ def _fit(
         for each in caught
         if not issubclass(each.category, _EXPECTED)
     }
-    if is_whole:
-        return estimator, messages
-    partition = fit.clusterer.training_partition(estimator, part)
-    return certain_clusters(partition), messages
+    if fewer is not None:
+        del inner._fewer
+    return estimator, part, messages
 
 
 def _part(estimator: Any, X: Any, rows: Rows | None) -> Any:

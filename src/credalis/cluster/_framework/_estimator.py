@@ -174,6 +174,10 @@ class BaseCredalClusterer(
     _uses_labels: ClassVar[bool] = False
     _uses_pairs: ClassVar[bool] = False
     _needs_side_information: ClassVar[bool] = False
+    # Whether a fit can begin with what one with fewer clusters of the same rows has
+    # found, and that one.
+    _begins_with_fewer: ClassVar[bool] = False
+    _fewer: Any = None
     # Whether time and memory of a fit grow no faster than the number of rows.
     _is_for_many_rows: ClassVar[bool] = False
     # Whether numbers are categories to the method, which is then compared with others

@@ -26,6 +26,7 @@ from credalis.cluster._inputs._geometry import EARLIER_DEFAULTS
 from credalis.cluster._inputs._side_information import copied_information
 from credalis.cluster._inputs._views import Views, are_tables, joined, view_columns
 from credalis.cluster.nnevclus._blocks import start_blocks, train_blocks
+from credalis.cluster.nnevclus._fewer import N_INIT_AFTER_FEWER, after_fewer
 from credalis.cluster.nnevclus._network import FittedNetwork
 from credalis.cluster.nnevclus._rounds import solve_views
 from credalis.cluster.nnevclus._schema import (
@@ -326,6 +327,7 @@ default="auto"
     _variants: ClassVar = {"NNEVCLUS": {}, "NNEVCLUS-bp": {"init": "peaks"}}
     _uses_labels = True
     _uses_pairs = True
+    _begins_with_fewer = True
     _is_for_many_rows = True
     _reads_dissimilarities = True
     _reads_blocks = True
@@ -787,6 +789,8 @@ default="auto"
             objects, told = copied_information(objects, len(X), self.n_clusters, given)
             given, X = {**given, **told}, X[objects]
         problem = prepare(settings or Settings.of(self, len(X)), X, rng, **given)
+        if self._fewer is not None and self.module is None and not self._has_two_steps:
+            problem = after_fewer(problem, FittedNetwork.of(self._fewer))
         return replace(problem, is_in_order=objects is None)
 
     def _check_weighted(self, given: Mapping[str, Any]) -> None:
@@ -854,6 +858,8 @@ default="auto"
         return problem.has_fixed_order
 
     def _n_starts(self, problem: NetworkProblem) -> int:
+        if problem.fewer is not None:
+            return N_INIT_AFTER_FEWER
         return problem.settings.n_starts(problem.clusters is not None)
 
     def _max_iterations(self, problem: NetworkProblem) -> int:

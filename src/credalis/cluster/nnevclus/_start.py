@@ -24,6 +24,7 @@ from credalis.cluster._inputs._geometry import (
 )
 from credalis.cluster._inputs._side_information import side_information
 from credalis.cluster._inputs._views import Views, are_tables
+from credalis.cluster.nnevclus._fewer import start_after_fewer
 from credalis.cluster.nnevclus._linear import can_be_linear, linear_start
 from credalis.cluster.nnevclus._network import (
     OTHER_SHAPE,
@@ -118,6 +119,8 @@ class NetworkProblem:
     views : NetworkViews or None
         Several views of the objects, whose dissimilarities count; ``geometry`` is then
         that of all together, for seeds.
+    fewer : FittedNetwork or None
+        Found with fewer clusters, where one of the starts begins.
     """
 
     settings: Settings
@@ -135,6 +138,7 @@ class NetworkProblem:
     is_in_order: bool = True
     weights: NDArray[np.float64] | None = None
     views: NetworkViews | None = None
+    fewer: FittedNetwork | None = None
 
     @property
     def n_samples(self) -> int:
@@ -575,6 +579,8 @@ def solve(
         if any(first.interrupted for first in firsts):
             return _solution(network, problem, focal_sets, _lowest(firsts))
         starts = np.array([first.state for first in firsts])
+        if problem.fewer is not None:
+            starts[-1] = start_after_fewer(network, problem, focal_sets, rngs[-1])
     else:
         first = _best_try(network, starts[0], problem, focal_sets, rngs[0])
         if first.interrupted:
