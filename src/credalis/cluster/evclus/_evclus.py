@@ -131,9 +131,9 @@ default="auto"
         which fixes the numbers of the clusters. "auto" is "k-means++" for "two-sided"
         and "random" else. Above 1000 objects, and with landmarks, a random start of
         "two-sided" is the best of five fits of a subset of the objects, the others
-        being placed by their dissimilarities to them; fits that are far behind the best
-        are given up. Constraints count only after a first, rough descent without them,
-        unless the start is given.
+        being placed by their dissimilarities to them; with singletons, fits that are
+        far behind the best are given up. Constraints count only after a first, rough
+        descent without them, unless the start is given.
     constraint_weight : float, default=0.5
         ξ.
     constraint_neighbors : int, default=0

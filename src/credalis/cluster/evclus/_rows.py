@@ -203,8 +203,8 @@ def descend_together(
 def is_far_behind(losses: list[float], best: float) -> bool:
     """Whether a descent is clearly above another one, and will be in some sweeps' time.
 
-    It may still find a way down, but as low as the other: of 84 best of five starts on
-    blobs, s2, iris and other data, this misses none that another rule would keep.
+    It may still find a way down, but hardly below the other: in 84 times five descents
+    on 21 tables, no best of five was missed by more than a thousandth.
     """
     if len(losses) < 2:
         return False

@@ -229,6 +229,10 @@ def _starts(
 
     if stress.n_samples == problem.n_samples:
         return make(rngs), False
+    # A cluster that is lost comes back only through sets that hold it and another.
+    comes_back = np.any(
+        (focal_sets.cardinality > 1) & ~focal_sets.membership.all(axis=1)
+    )
     starts = []
     for rng in rngs:
         traces = descend_together(
@@ -236,7 +240,7 @@ def _starts(
             make([rng] * _N_SUBSET_STARTS),
             tol=max(estimator.tol, _SUBSET_TOLERANCE),
             max_iter=estimator.max_iter,
-            has_lost=is_far_behind,
+            has_lost=None if comes_back else is_far_behind,
         )
         best = min(traces, key=lambda trace: trace.loss)
         starts.append(_place_others(problem, best.state[0], focal_sets))
