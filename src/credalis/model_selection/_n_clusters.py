@@ -95,10 +95,9 @@ def select_n_clusters(
 
     With ``n_init="auto"``, `NNEVCLUS` goes on from number to number, for all rows as
     for each part of them: of two starts, one begins with hard clusters, and one with
-    what was found with fewer clusters, of which it divides one. That takes less time
-    than the three starts of a fit alone, and the stress is lower for numbers that are
-    too large. A fit that has a single start, as those of more than 20 clusters have,
-    stands alone.
+    what was found with fewer clusters, of which it divides one. So the stress is lower
+    than that of a fit alone for numbers that are too large. Fits of 33 clusters and
+    more stand alone.
 
     Parameters
     ----------

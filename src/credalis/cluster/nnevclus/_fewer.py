@@ -26,15 +26,14 @@ def after_fewer(problem: NetworkProblem, fewer: FittedNetwork) -> NetworkProblem
 
     Its hard clusters get the numbers of the clusters that they share most objects with,
     and those without such a partner are the new ones. The problem is returned as it is
-    if it would not begin with hard clusters, several times, or has other inputs.
+    if it would not begin with hard clusters, so many times, or has other inputs.
     """
     clusters, settings = problem.clusters, problem.settings
     n_old, n_clusters = fewer.focal_sets.n_clusters, settings.n_clusters
     if clusters is None or problem.views is not None or not _is_alike(problem, fewer):
         return problem
     sizes = np.bincount(clusters.labels, minlength=n_clusters)
-    has_more_starts = settings.n_starts(True) > N_INIT_AFTER_FEWER
-    is_open = settings.n_init is None and has_more_starts
+    is_open = settings.n_init is None and not settings.begins_with_clusters
     if not is_open or n_old >= n_clusters or not sizes.all():
         return problem
     space, objects = fewer.space, clusters.objects
