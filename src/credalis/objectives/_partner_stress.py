@@ -26,7 +26,7 @@ _GATHERING = 6
 # Rows go beyond their minima by this factor if there are more objects than that: errors
 # then fall to a tenth in a sweep, not to a quarter. Of few objects each start is its
 # own, and may end elsewhere.
-_RELAXATION = 1.2
+_RELAXATION = 1.25
 _MAX_UNRELAXED = 1000
 
 # Blocks of objects that move together: so many, the fewer pairs are inside the fewer
