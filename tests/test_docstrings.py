@@ -141,6 +141,7 @@ DIFFERENCES = {
     ),
     "verbose": ("it is that of scikit-learn", "CredalSearchCV"),
     "warm_start": ("what a fit leaves behind", "EVCLUS", "NNEVCLUS"),
+    "weight_decay": ("an automatic one is for conflicts that match", "Consensus"),
 }
 
 

@@ -23,7 +23,11 @@ def blobs(n_samples, centers, seed):
 
 
 SETTINGS = {
-    "stress": {"empty_set": "stress", "novelty_detector": "ocsvm"},
+    "stress": {
+        "empty_set": "stress",
+        "novelty_detector": "ocsvm",
+        "weight_decay": 0.0,
+    },
     "novelty": {"empty_set": "novelty"},
     "novelty ocsvm": {"empty_set": "novelty", "novelty_detector": "ocsvm"},
 }

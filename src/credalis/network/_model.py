@@ -17,13 +17,8 @@ Array = NDArray[np.floating]
 # Rows looked at together where one pass over the data is enough.
 _STANDARDIZED_ROWS = 10_000
 
-
 # Products of smaller ones are subnormal numbers, which take ten times as long.
 _LEAST_FLOAT32 = np.sqrt(np.finfo(np.float32).tiny)
-
-# The quotient of two exponentials of numbers within these limits is a normal number,
-# and so is a sum of many of them.
-_MODERATE = {np.float32: 40.0, np.float64: 300.0}
 
 # Half a gigabyte; a solver needs many times as much.
 _MOST_PARAMETERS = 2**26
@@ -126,11 +121,7 @@ class Perceptron:
             np.maximum(units, zeros, out=units)
             activations.append(units)
         outputs = np.matmul(layers[-1], activations[-1], out=outputs)
-        # Usually nothing over- or underflows, and to see that takes less time.
-        limit = _MODERATE[outputs.dtype.type]
-        largest, smallest = outputs.max(initial=0.0), outputs.min(initial=0.0)
-        if not (largest < limit and smallest > -limit):
-            outputs -= np.maximum.reduce(outputs, axis=-2, keepdims=True)
+        outputs -= np.maximum.reduce(outputs, axis=-2, keepdims=True)
         np.exp(outputs, out=outputs)
         outputs *= np.reciprocal(np.add.reduce(outputs, axis=-2, keepdims=True))
         activations.append(outputs)
@@ -491,7 +482,7 @@ def masses_in_blocks(
         if (
             isinstance(standardize, Standardization)
             and standardize.is_moderate
-            and not callable(scores)
+            and scores is None
         ):
             scaling, scaled = standardize, network.before(standardize, parameters)
     for rows in gen_batches(len(attributes), _BLOCK_ROWS):
