@@ -5,6 +5,7 @@ import io
 import json
 import re
 import socket
+import time
 import zipfile
 from pathlib import Path
 
@@ -111,6 +112,28 @@ class TestNames:
         assert answer.status_code == 400
         assert "name" in answer.json()["error"]
         assert files() == before
+
+    @pytest.mark.parametrize("origin", ["", "http://elsewhere.example"])
+    def test_a_refusal_is_heard_by_whoever_sends_the_table_late(
+        self, served, client, origin
+    ):
+        """Closed with something unread, the connection would be reset."""
+        cookie = "; ".join(f"{k}={v}" for k, v in client.cookies.items())
+        head = (
+            f"PUT /api/table?name=../up.csv HTTP/1.1\r\nHost: 127.0.0.1:{served.port}"
+            f"\r\nOrigin: {origin or served.base}\r\nContent-Length: 8000\r\n"
+            f"Cookie: {cookie}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", served.port)) as caller:
+            caller.sendall(head.encode())
+            for _ in range(2):
+                time.sleep(0.1)
+                caller.sendall(b"a" * 4000)
+            answer = b""
+            while part := caller.recv(2**16):
+                answer += part
+        assert answer.startswith(b"HTTP/1.1 40")
+        assert answer.endswith((b"}", b"\n"))
 
     @pytest.mark.parametrize(
         "path",
