@@ -206,7 +206,7 @@ class Geometry:
         objects = np.arange(n_samples)
         if n_samples > _MAX_SAMPLE:
             objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
-        values = self.distances(objects)[np.triu_indices(len(objects), 1)]
+        values = squareform(self.distances(objects), checks=False)
         check_lengths(values, self.metric)
         if not values.any():
             raise ValueError(
