@@ -271,6 +271,12 @@ def test_fit_runs_on_one_thread(estimator, X, monkeypatch):
     assert all(numbers == {1} for numbers in seen)
 
 
+def test_same_numbers_same_bits_however_they_lie_in_memory(estimator, X):
+    by_rows = clone(estimator).fit(np.ascontiguousarray(X))
+    by_columns = clone(estimator).fit(np.asfortranarray(X))
+    assert by_columns.partition_ == by_rows.partition_
+
+
 def test_processes_give_the_same_bits_as_threads(estimator, X):
     estimator.set_params(n_init=2)
     alone = clone(estimator).fit(X)

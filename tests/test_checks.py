@@ -54,7 +54,7 @@ class TestNumber:
         [
             *(np.nan, np.inf, -np.inf, pytest.param(10**400, id="huge")),
             *("2", None, True, np.False_, [2.0], 2j, Decimal(2)),
-            *(Fraction(2), np.timedelta64(2)),
+            *(Fraction(2), np.timedelta64(2, "s")),
         ],
     )
     def test_nothing_else_is_a_finite_number(self, value):

@@ -264,7 +264,7 @@ def test_refused_by_name(call, message):
         (ECM(np.uint8(2)), ROWS, "n_clusters must be an int, a float or a number of N"),
         (ECM(2, alpha=np.float16(1)), ROWS, "alpha must be an int, a float or"),
         (ECM(2, alpha=np.longdouble(1)), ROWS, "alpha must be an int, a float or"),
-        (ECM(2, max_iter=np.timedelta64(5)), ROWS, "max_iter must be an integer"),
+        (ECM(2, max_iter=np.timedelta64(5, "s")), ROWS, "max_iter must be an integer"),
         (BCM(1), np.full((8, 2), 1e200), "can be squared"),
         (
             ECM(2, init=np.full((2, 2), 1e200)),

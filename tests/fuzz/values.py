@@ -33,12 +33,14 @@ OTHERS = (
 )
 HOSTILE = NUMBERS + ODD_NUMBERS + OTHERS
 
-# Without numbers so large that they are honest work.
-FEW_OR_NONSENSE = tuple(
-    value
-    for value in HOSTILE
-    if not (isinstance(value, (int, np.integer)) and value > 20)
-)
+
+def _is_honest_work(value: object) -> bool:
+    # A time is an integer to NumPy, but nothing that a number is compared with.
+    is_integer = isinstance(value, (int, np.integer))
+    return is_integer and not isinstance(value, np.timedelta64) and value > 20
+
+
+FEW_OR_NONSENSE = tuple(value for value in HOSTILE if not _is_honest_work(value))
 
 
 def pick(rng: np.random.Generator, values: Sequence) -> object:

@@ -588,10 +588,13 @@ class BaseCredalClusterer(
     def _validate_numbers(
         self, X: Any, reset: bool, ensure_min_samples: int
     ) -> NDArray[np.float64]:
+        # Sums over rows that lie otherwise in memory, as those of a frame may, are
+        # rounded otherwise, and an iteration can end elsewhere.
         return validate_data(
             self,
             X,
             dtype=np.float64,
+            order="C",
             reset=reset,
             ensure_min_samples=ensure_min_samples,
         )
