@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
-from scipy.spatial.distance import squareform
+from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import pairwise_distances
 
 from credalis._checks import (
@@ -67,6 +67,10 @@ _QUANTILE_FEW_CLUSTERS = 0.9
 _PAIRS_SHARE_FACTOR = 2.0
 _MIN_QUANTILE = 0.1
 
+
+# With so few features, differences of all pairs take less time than a matrix that has
+# each of them twice.
+_FEW_FEATURES = 16
 
 # Squares of distances up to this, and sums of some of them, are numbers.
 FARTHEST = 1e153
@@ -206,13 +210,20 @@ class Geometry:
         objects = np.arange(n_samples)
         if n_samples > _MAX_SAMPLE:
             objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
-        values = self.distances(objects)[np.triu_indices(len(objects), 1)]
+        values = self._lengths(objects)
         check_lengths(values, self.metric)
         if not values.any():
             raise ValueError(
                 "X must hold objects that differ, all dissimilarities are 0"
             )
         return values
+
+    def _lengths(self, objects: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Dissimilarities of all pairs of some objects, each pair once."""
+        if self.is_euclidean and self.values.shape[1] <= _FEW_FEATURES:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return pdist(self.values[objects])
+        return squareform(self.distances(objects), checks=False)
 
 
 def _log_rate(
