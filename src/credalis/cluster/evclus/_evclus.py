@@ -160,6 +160,8 @@ default="auto"
         objects, or a step of "gradient".
     tol : float, default=1e-6
         Relative decrease of L below which a start ends.
+        With sampled pairs of more than 1000 objects, and from 1e-6 on, sweeps work in
+        single precision; `loss_` is in double precision whatever it is.
     n_jobs : int, default=None
         Number of starts run at the same time, as in joblib. It does not change the
         result.
