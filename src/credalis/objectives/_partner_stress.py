@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from credalis.belief import FocalSets
 from credalis.objectives._mass_products import MassProducts
@@ -34,6 +34,12 @@ _MAX_UNRELAXED = 1000
 _MIN_BLOCKS = 20
 _ENOUGH = 64
 
+# Relative error of sums in single precision, which take half the time. For few objects,
+# which may end elsewhere, and of many sets, whose problems have nearly the same cost in
+# many places, they are in double precision whatever error may pass.
+_SINGLE_ACCURACY = 1e-6
+_MAX_SINGLE_SETS = 32
+
 # Numbers gathered at a time for pairs of their own; a multiple of it fits in the cache.
 _MAX_GATHERED = 150_000
 
@@ -50,10 +56,13 @@ class _Lists(NamedTuple):
 
 
 class _Inside(NamedTuple):
-    """Entries of the lists of a block that are partners within the block."""
+    """Pairs (i, j) within a block.
 
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
+    Places of (i, j) and of (j, i) in a matrix of all pairs of its objects, and targets.
+    """
+
+    places: NDArray[np.intp]
+    turned: NDArray[np.intp]
     targets: Array
 
 
@@ -75,6 +84,9 @@ class PartnerStress(RowStress):
         Whether the problem of a row counts only pairs (i, j) of its own, twice, and not
         those (j, i) of others, as in the reference program. Updates may then increase
         L.
+    accuracy : float, default=0.0
+        Relative error of sums over many partners that does not matter. `value` is exact
+        whatever it is.
     """
 
     rows: NDArray[np.intp]
@@ -83,6 +95,7 @@ class PartnerStress(RowStress):
     n_samples: int
     focal_sets: FocalSets
     one_sided: bool = False
+    accuracy: float = 0.0
 
     @property
     def relaxation(self) -> float:
@@ -103,7 +116,8 @@ class PartnerStress(RowStress):
             each.astype(np.int32 if is_small else np.int64)
             for each in (self.columns, starts)
         )
-        own = csr_array((1.0 - self.similarities, indices, ends), shape=shape)
+        targets = np.subtract(1.0, self.similarities, dtype=self._dtype)
+        own = csr_array((targets, indices, ends), shape=shape)
         if self.one_sided:
             return (own,)
         # To turn the matrix is to sort the pairs by their second objects.
@@ -158,7 +172,14 @@ class PartnerStress(RowStress):
                 inside = np.flatnonzero(places < rows.stop - rows.start)
                 owners = np.searchsorted(part.indptr, inside, side="right") - 1
                 columns = places.take(inside).astype(np.intp)
-                found.append((owners, columns, part.data.take(inside)))
+                n_rows = rows.stop - rows.start
+                found.append(
+                    (
+                        owners * n_rows + columns,
+                        columns * n_rows + owners,
+                        part.data.take(inside),
+                    )
+                )
             self._inside[block] = _Inside(
                 *map(np.concatenate, zip(*found, strict=True))
             )
@@ -183,18 +204,43 @@ class PartnerStress(RowStress):
         return RowQuadratics(*self._own_forms(masses, rows))
 
     @cached_property
-    def _counts(self) -> NDArray[np.int8] | None:
-        """How often two objects are a pair, if that takes no more room than the lists.
+    def _can_be_counted(self) -> bool:
+        """Whether numbers of all pairs of objects take no more room than the lists."""
+        n_places = self.n_samples**2
+        return not self.one_sided and n_places <= _MAX_PLACES_PER_PAIR * len(self.rows)
+
+    @property
+    def _dtype(self) -> type:
+        """Of the sums over partners that are not gathered."""
+        is_single = (
+            self.accuracy >= _SINGLE_ACCURACY
+            and self.n_samples > _MAX_UNRELAXED
+            and len(self.focal_sets) <= _MAX_SINGLE_SETS
+            and self._can_be_counted
+        )
+        return np.float32 if is_single else np.float64
+
+    @cached_property
+    def _counts(self) -> dict[tuple[int, int], NDArray[np.int8]]:
+        """What `_counts_of` has found; it is asked again in each sweep."""
+        return {}
+
+    def _counts_of(self, rows: slice) -> NDArray[np.int8]:
+        """How often all objects and those of a block are a pair, (n_samples, n_rows).
 
         The rows of one object have it once at most as a partner.
         """
-        if self.one_sided or self.n_samples**2 > _MAX_PLACES_PER_PAIR * len(self.rows):
-            return None
-        counts = np.zeros((self.n_samples, self.n_samples), dtype=np.int8)
-        for part in self._targets:
-            ones = np.ones(len(part.data), dtype=np.int8)
-            counts += csr_array((ones, part.indices, part.indptr), part.shape).toarray()
-        return counts
+        block = rows.start, rows.stop
+        if block not in self._counts:
+            parts = self._targets_of(rows)
+            n_rows = rows.stop - rows.start
+            own = np.arange(n_rows, dtype=np.int32)
+            others = np.concatenate([part.indices for part in parts])
+            rows_of = np.concatenate([own.repeat(np.diff(p.indptr)) for p in parts])
+            ones = np.ones(len(others), dtype=np.int8)
+            shape = self.n_samples, n_rows
+            self._counts[block] = coo_array((ones, (others, rows_of)), shape).toarray()
+        return self._counts[block]
 
     @cached_property
     def _products(self) -> dict[int, MassProducts]:
@@ -208,7 +254,7 @@ class PartnerStress(RowStress):
         """
         products = self._products.pop(start, None)
         if products is None or products.is_old:
-            products = MassProducts(masses)
+            products = MassProducts(masses, self._dtype)
         else:
             products.update(masses)
         gathered = len(self.rows) * len(self.focal_sets) ** 2
@@ -224,27 +270,24 @@ class PartnerStress(RowStress):
 
         None if it takes less time to gather the partners.
         """
-        if self._counts is None:
+        if not self._can_be_counted:
             return None
         if (products := self._products_of(masses, start)) is None:
             return None
-        counts = self._counts[:, rows].take(products.order, axis=0).astype(np.float64)
-        sums = products.sums(counts)
-        # Of two sets, only one product has been summed; of a set with itself, all.
-        diagonal = np.arange(len(sums))
-        sums[diagonal, diagonal] *= 0.5
-        half = self._apart_both_ways(np.moveaxis(sums, 2, 0))
-        grams = (half + half.transpose(0, 2, 1)) / len(self.rows)
-        targets = [part @ masses for part in self._targets_of(rows)]
-        return grams, self._apart(sum(targets)) / len(self.rows)
+        sums = products.sums(self._counts_of(rows).take(products.order, axis=0))
+        of_rows = np.moveaxis(sums, 2, 0).astype(np.float64, copy=False)
+        grams = self._apart_both_ways(of_rows)
+        grams /= len(self.rows)
+        rounded: Array = masses.astype(self._dtype)
+        targets = sum(part @ rounded for part in self._targets_of(rows))
+        return grams, self._apart(targets.astype(np.float64)) / len(self.rows)
 
     def _apart_both_ways(self, matrices: Array) -> Array:
-        """C A C of matrices A, turned, (n_matrices, n_focal_sets, n_focal_sets)."""
+        """C A C of symmetric matrices A, (n_matrices, n_focal_sets, n_focal_sets)."""
         shape = matrices.shape
-        for _ in range(2):
-            rows = matrices.reshape(-1, shape[-1])
-            matrices = self._apart(rows).reshape(shape).transpose(0, 2, 1)
-        return matrices
+        once = self._apart(matrices.reshape(-1, shape[-1])).reshape(shape)
+        turned = once.transpose(0, 2, 1).reshape(-1, shape[-1])
+        return self._apart(turned).reshape(shape)
 
     def _own_forms(
         self, masses: Array, rows: slice, start: int = 0
@@ -279,12 +322,12 @@ class PartnerStress(RowStress):
             return np.stack([self.coupling(one, rows, step) for one, step in each])
         if len(direction) == 1:
             return np.zeros(3)
-        i, j, targets = self._inside_of(rows)
+        places, turned, targets = self._inside_of(rows)
         own = masses[rows]
-        residuals = (self._apart(own) @ own.T)[i, j] - targets
+        residuals = (self._apart(own) @ own.T).take(places) - targets
         moved = self._apart(direction)
         crossed, products = moved @ own.T, moved @ direction.T
-        u, v, w = crossed[i, j], crossed[j, i], products[i, j]
+        u, v, w = crossed.take(places), crossed.take(turned), products.take(places)
         # Every pair is in the lists of both of its objects.
         return np.array([residuals @ w + u @ v, (u + v) @ w, 0.5 * (w @ w)]) / len(
             self.rows
@@ -298,7 +341,7 @@ class PartnerStress(RowStress):
         for row, ends in enumerate(pairwise(own.indptr.tolist())):
             part = slice(*ends)
             conflicts = masses.take(own.indices[part], axis=0) @ against[row]
-            residuals = conflicts - own.data[part]
+            residuals = conflicts + self.similarities[part] - 1.0
             total += float(residuals @ residuals)
         return total / len(self.rows)
 

@@ -107,7 +107,9 @@ n_variables)
 
     def near(self, points: Array, weight: float) -> "RowQuadratics":
         """With weight |x - point|² added."""
-        gram = self.gram + weight * np.eye(self.gram.shape[-1])
+        gram = self.gram.copy()
+        size = gram.shape[-1]
+        gram.reshape(*gram.shape[:-2], -1)[..., :: size + 1] += weight
         return replace(self, gram=gram, linear=self.linear + weight * points)
 
     def corners(self) -> Array:
@@ -149,18 +151,15 @@ n_variables)
             inner -= vectors[:, :, None] * vectors[:, None, :]
         return _bordered(inner, self.linear[rows[:, None], columns], is_free)
 
-    def whole_systems(self, is_free: NDArray[np.bool_]) -> tuple[Array, Array]:
-        """The same for all rows, over all variables.
-
-        Parameters
-        ----------
-        is_free : array of shape (n_rows, n_variables)
-            Which variables are meant.
-        """
-        inner = self.gram if self.owners is None else self.gram[self.owners]
+    def apart(self) -> "RowQuadratics":
+        """The same with a matrix for each row."""
+        if self.gram.ndim == 3 and self.owners is None and self.removed is None:
+            return self
+        gram = self.gram if self.owners is None else self.gram[self.owners]
         if self.removed is not None:
-            inner = inner - self.removed[:, :, None] * self.removed[:, None, :]
-        return _bordered(inner, self.linear, is_free)
+            gram = gram - self.removed[:, :, None] * self.removed[:, None, :]
+        shape = len(self.linear), *gram.shape[-2:]
+        return RowQuadratics(np.broadcast_to(gram, shape), self.linear)
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,10 +288,11 @@ n_factors)
             inner -= vectors[:, :, None] * vectors[:, None, :]
         return _bordered(inner, self.linear[rows[:, None], columns], is_free)
 
-    def whole_systems(self, is_free: NDArray[np.bool_]) -> tuple[Array, Array]:
+    def apart(self) -> RowQuadratics:
         """As in `RowQuadratics`."""
-        columns = np.broadcast_to(np.arange(is_free.shape[1]), is_free.shape)
-        return self.systems(np.arange(len(is_free)), columns, is_free)
+        gram = self.factor @ self.factor.swapaxes(-1, -2)
+        gram += self.ridge * np.eye(gram.shape[-1])
+        return RowQuadratics(gram, self.linear, self.removed, self.owners).apart()
 
     def _groups(self) -> Iterator[tuple[Array, slice]]:
         if self.owners is None:
@@ -353,7 +353,8 @@ def minimize_on_simplex(problems: Quadratics, start: Array) -> Array:
     points = start.copy()
     if len(is_wide):
         points[is_wide] = problems.take(is_wide).corners()
-    points = _descend(problems, points)
+    # Once, not in each step.
+    points = _descend(problems.apart() if _is_small(points) else problems, points)
     return points / points.sum(axis=1, keepdims=True)
 
 
@@ -482,8 +483,7 @@ def _bordered(
     np.multiply(inner, meets, out=matrices[:, :size, :size])
     matrices[:, size, :size] = matrices[:, :size, size] = is_free
     matrices[:, size, size] = 0.0
-    diagonal = np.arange(size)
-    matrices[:, diagonal, diagonal] += ~is_free
+    matrices.reshape(n_rows, -1)[:, : -1 : size + 2] += ~is_free
     sides = np.ones((n_rows, size + 1, 1))
     np.multiply(linear, is_free, out=sides[:, :size, 0])
     return matrices, sides
@@ -503,15 +503,21 @@ def _solved(matrices: Array, sides: Array) -> Array:
     return np.asarray(found[:, :, 0], dtype=np.float64)
 
 
+def _is_small(rows: NDArray[Any]) -> bool:
+    """Whether the systems of all these rows are solved in one call."""
+    return rows.size * rows.shape[1] <= _MAX_WHOLE
+
+
 def _solve_on(problems: Quadratics, supports: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Minimisers with Σ x = 1 that are 0 outside the supports, signs not restricted.
 
     Returns them, and the slopes G x - h less their common value on the support.
     """
-    if supports.size * supports.shape[1] <= _MAX_WHOLE:
-        solved = _solved(*problems.whole_systems(supports))
-        points = np.ascontiguousarray(solved[:, :-1])
-        return points, problems.products(points) - problems.linear + solved[:, -1:]
+    if _is_small(supports):
+        problems = problems.apart()
+        solved = _solved(*_bordered(problems.gram, problems.linear, supports))
+        points, level = solved[:, :-1], solved[:, -1:]
+        return points, problems.products(points) - problems.linear + level
     points = np.zeros(supports.shape)
     levels = np.empty(len(supports))
     sizes = supports.sum(axis=1)

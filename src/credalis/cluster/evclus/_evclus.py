@@ -159,7 +159,9 @@ default="auto"
         Largest number of iterations of one start. An iteration is a sweep over the
         objects, or a step of "gradient".
     tol : float, default=1e-6
-        Relative decrease of L below which a start ends.
+        Relative decrease of L below which a start ends. From 1e-6 on, sweeps over
+        sampled pairs of more than 1000 objects may work in single precision; `loss_` is
+        in double precision whatever it is.
     n_jobs : int, default=None
         Number of starts run at the same time, as in joblib. It does not change the
         result.

@@ -109,6 +109,8 @@ class EvclusProblem:
         Weights of the objects; None: all are 1.
     objects : array of int, shape (n_samples,), or None
         Which of the objects the rows of X are; None: each its own.
+    accuracy : float
+        Relative error of a sum over the partners of an object that does not matter.
     """
 
     geometry: Geometry
@@ -125,6 +127,7 @@ class EvclusProblem:
     solver: str
     weights: NDArray[np.float64] | None = None
     objects: NDArray[np.intp] | None = None
+    accuracy: float = 0.0
 
     @property
     def n_samples(self) -> int:
@@ -147,7 +150,9 @@ class EvclusProblem:
                 self.weights,
             )
         one_sided = self.solver == "reference"
-        return PartnerStress(*self.partners, self.n_samples, focal_sets, one_sided)
+        return PartnerStress(
+            *self.partners, self.n_samples, focal_sets, one_sided, self.accuracy
+        )
 
     def cost(self, focal_sets: FocalSets) -> RowCost:
         """Stress and constraints."""
@@ -275,6 +280,7 @@ def prepare(
         estimator.solver,
         None if distinct.weights is None else distinct.weights[shuffled],
         None if n_objects == len(X) else place,
+        estimator.tol,
     )
 
 
