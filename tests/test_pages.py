@@ -115,6 +115,16 @@ nothing
         ("```python\nprint('a')\n```\n```output\nb\n```", "page, line 5"),
         ("```pycon\n>>> 1 + 1\n3\n```", "Expected:\n    3"),
         ("```console\n$ credalis info nothing.credalis\n```", "nothing.credalis"),
+        ("```python\nprint(7)\n```\n```output\n8\n```", "printed:\n7"),
+        (
+            "```python\nprint(7)\n```\n<!-- counts vary: 2 -->\n```output\n10\n```",
+            "printed:\n7",
+        ),
+        (
+            "```python\nprint('{7}')\n```\n<!-- counts vary: 2 -->\n"
+            "```output\n{8}\n```",
+            "printed:\n{7}",
+        ),
     ],
 )
 def test_a_page_that_is_wrong_fails(page, message, tmp_path, monkeypatch):
@@ -122,6 +132,15 @@ def test_a_page_that_is_wrong_fails(page, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AssertionError, match=re.escape(message)):
         run_page(page, "page")
+
+
+def test_counts_may_vary_where_the_page_says_so():
+    block = "```python\nprint(7, 2.5)\n```\n"
+    varied = "<!-- counts vary: 2 -->\n```output\n9 2.4\n```\n"
+    assert "7 2.5" in run_page(block + varied, "page")
+    exact = varied.partition("\n")[2]
+    with pytest.raises(AssertionError, match="line 12"):
+        run_page(block + varied + block + exact, "page")
 
 
 def test_a_traceback_points_to_the_line_of_the_page():
