@@ -244,8 +244,16 @@ class PartnerStress(RowStress):
 
     @cached_property
     def _counts(self) -> dict[tuple[int, int], NDArray[np.int8]]:
-        """What `_counts_of` has found; it is asked again in each sweep."""
-        return {}
+        """What `_counts_of` finds; it is asked again in each sweep."""
+        # In one piece: pages of large arrays are new to a process in less time.
+        room = np.zeros(self.n_samples**2, dtype=np.int8)
+        counts = {}
+        for rows in self.blocks():
+            own = slice(rows.start * self.n_samples, rows.stop * self.n_samples)
+            block = room[own].reshape(self.n_samples, -1)
+            self._count(rows, block)
+            counts[rows.start, rows.stop] = block
+        return counts
 
     def _counts_of(self, rows: slice) -> NDArray[np.int8]:
         """How often all objects and those of a block are a pair, (n_samples, n_rows).
@@ -254,14 +262,17 @@ class PartnerStress(RowStress):
         """
         block = rows.start, rows.stop
         if block not in self._counts:
-            n_rows = rows.stop - rows.start
-            counts = np.zeros((self.n_samples, n_rows), dtype=np.int8)
-            own = np.arange(n_rows)
-            for part in (_rows_of(each, rows) for each in self._pairs):
-                places = part.indices * n_rows + own.repeat(np.diff(part.indptr))
-                np.add.at(counts.reshape(-1), places, np.int8(1))
+            counts = np.zeros((self.n_samples, rows.stop - rows.start), dtype=np.int8)
+            self._count(rows, counts)
             self._counts[block] = counts
         return self._counts[block]
+
+    def _count(self, rows: slice, counts: NDArray[np.int8]) -> None:
+        """Add the pairs of a block to zeros."""
+        own = np.arange(counts.shape[1])
+        for part in (_rows_of(each, rows) for each in self._pairs):
+            places = part.indices * len(own) + own.repeat(np.diff(part.indptr))
+            np.add.at(counts.reshape(-1), places, np.int8(1))
 
     @cached_property
     def _products(self) -> dict[int, MassProducts]:
