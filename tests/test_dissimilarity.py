@@ -290,6 +290,9 @@ def test_sampled_partners_are_others_and_different(n_samples, data):
     assert len(set(zip(rows, columns, strict=True))) == n_samples * n_partners
     again = sample_pairs(n_samples, n_partners, np.random.RandomState(seed))
     np.testing.assert_array_equal(again, (rows, columns))
+    short = sample_pairs(n_samples, n_partners, np.random.RandomState(seed), np.int32)
+    assert all(numbers.dtype == np.int32 for numbers in short)
+    np.testing.assert_array_equal(short, (rows, columns))
 
 
 def test_all_partners_are_all_pairs(seed):

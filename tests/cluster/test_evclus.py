@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
@@ -20,6 +20,7 @@ from credalis.cluster.evclus import _solve as solving
 from credalis.cluster.evclus._rows import (
     descend_together,
     is_far_behind,
+    masses_from_similarities,
     optimality_gap,
     sweep,
 )
@@ -732,3 +733,35 @@ def test_nnevclus_can_start_from_the_most_plausible_objects(blobs):
         assert sorted(y[seeds]) == [0, 1, 2, 3]
     model = NNEVCLUS(4, init="evclus", n_init=1, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+@pytest.mark.parametrize("n_clusters", [3, 15])
+def test_masses_of_seeds_are_minima_wherever_the_search_begins(rng, n_clusters):
+    focal_sets = FocalSets.singletons(n_clusters)
+    similarities = rng.uniform(size=(60, n_clusters)) ** 4
+    # The rest of a row is near no seed.
+    similarities[:30] /= 4 * similarities[:30].sum(axis=1, keepdims=True)
+    seeds = np.eye(n_clusters, len(focal_sets), k=1)
+    begin = solving._of_any_sign(similarities, seeds, focal_sets)
+    np.testing.assert_allclose(begin.sum(axis=1), 1.0)
+    assert begin.min() >= 0
+    cold, warm = (
+        masses_from_similarities(similarities, seeds, focal_sets, begin=each)
+        for each in (None, begin)
+    )
+    np.testing.assert_allclose(warm, cold, atol=1e-6)
+
+
+def test_masses_of_any_sign_are_no_guess_for_many_sets():
+    focal_sets = FocalSets.full(4)
+    assert solving._of_any_sign(np.ones((5, 4)), np.eye(4, 16), focal_sets) is None
+
+
+def test_distances_of_a_sample_are_those_of_the_matrix(rng):
+    points = rng.normal(size=(1203, 3))
+    objects = rng.permutation(1203)
+    np.testing.assert_allclose(
+        Geometry(points)._lengths(objects),
+        pdist(points[objects]),
+        rtol=1e-10,
+    )

@@ -185,6 +185,34 @@ def test_sums_over_groups_are_those_over_gathered_partners(rng, points, n_sets):
     np.testing.assert_allclose(forms.linear, gathered.linear, atol=1e-15)
 
 
+def test_conflicts_read_among_all_are_those_gathered(points, rng):
+    focal_sets = FocalSets.pairs(3)
+    masses = random_masses(rng, N, focal_sets)
+    stress = partners(points, focal_sets, 6)
+    against = masses @ focal_sets.disjoint
+    read, gathered = (
+        np.concatenate([found for _, found in conflicts(masses, against)])
+        for conflicts in (stress._read_conflicts, stress._gathered_conflicts)
+    )
+    np.testing.assert_allclose(read, gathered, rtol=1e-13)
+
+
+@pytest.mark.parametrize("is_counted", [True, False])
+def test_pairs_that_are_apart_count_as_much_as_others(points, rng, is_counted):
+    focal_sets = FocalSets.singletons(3)
+    stress = partners(points * [1, 40], focal_sets, 9)
+    assert 0 < (stress.similarities < 1e-20).sum() < len(stress.rows)
+    vars(stress)["_can_be_counted"] = is_counted
+    masses = random_masses(rng, N, focal_sets)
+    linear = stress.row_problem(masses, slice(0, N)).linear
+    against = masses @ focal_sets.disjoint
+    expected = np.zeros_like(linear)
+    targets = (1 - stress.similarities)[:, None] / len(stress.rows)
+    np.add.at(expected, stress.rows, targets * against[stress.columns])
+    np.add.at(expected, stress.columns, targets * against[stress.rows])
+    np.testing.assert_allclose(linear, expected, rtol=1e-12)
+
+
 def test_sums_in_single_precision_err_by_no_more_than_that(rng):
     focal_sets = FocalSets.singletons(3)
     points = rng.normal(size=(1200, 2))

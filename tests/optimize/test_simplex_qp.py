@@ -176,11 +176,29 @@ def test_fast_products_are_those_of_the_factors(rng, owners):
     start = rng.dirichlet(np.full(n_variables, 0.1), n_rows)
     for rows in (np.arange(n_rows), np.array([4, 5])):
         one, other = (
-            each.in_units().near(start, 1e-9).take(rows).products(start[rows])
+            each.near(start, 1e-9).take(rows).products(start[rows])
             for each in (slow, fast)
         )
         np.testing.assert_allclose(one, other, atol=1e-12)
     assert simplex_gap(slow, minimize_on_simplex(fast, start)).max() < 1e-8
+
+
+@pytest.mark.parametrize("n_factors", [80, 12])
+def test_where_the_search_begins_does_not_matter(rng, n_factors):
+    factors = rng.normal(size=(n_factors, 20))
+    linear = rng.normal(size=(25, n_factors)) @ factors
+    start = np.full((25, 20), 1 / 20)
+    for problem in (
+        RowQuadratics(factors.T @ factors, linear),
+        FactoredQuadratics(factors.T.copy(), linear),
+    ):
+        cold = minimize_on_simplex(problem, start)
+        for begin in (rng.dirichlet(np.ones(20), 25), problem.corners(), cold):
+            given = begin.copy()
+            warm = minimize_on_simplex(problem, start, begin)
+            np.testing.assert_allclose(warm, cold, atol=1e-7)
+            assert simplex_gap(problem, warm).max() < 1e-8
+            np.testing.assert_array_equal(begin, given)
 
 
 def test_a_start_with_all_entries_ends_where_others_do(rng):

@@ -120,9 +120,21 @@ def dissimilarities_between(
 
 
 def sample_pairs(
-    n_samples: int, n_partners: int, rng: np.random.RandomState
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    n_samples: int,
+    n_partners: int,
+    rng: np.random.RandomState,
+    dtype: type[np.signedinteger] = np.intp,
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """For each object i a random set J(i) of other objects, without repetition.
+
+    Parameters
+    ----------
+    n_samples, n_partners : int
+        Number of objects, and how many are in each set.
+    rng : RandomState
+        Draws them.
+    dtype : type, default=np.intp
+        Of the numbers of the objects: shorter ones take less room.
 
     Returns
     -------
@@ -133,7 +145,8 @@ def sample_pairs(
             f"pairs_per_sample must be <= n_samples - 1 = {n_samples - 1}, "
             f"got {n_partners}"
         )
-    columns = np.empty((n_samples, n_partners), dtype=np.intp)
+    columns = np.empty((n_samples, n_partners), dtype=dtype)
+    objects = np.arange(n_samples, dtype=dtype)
     # The legacy generator would shuffle all objects to draw the partners of one.
     generator = np.random.default_rng(rng.randint(2**31, size=4))
     for partners in columns:
@@ -141,9 +154,8 @@ def sample_pairs(
             n_samples - 1, n_partners, replace=False, shuffle=False
         )
     # Objects from i on have the numbers after theirs.
-    columns += columns >= np.arange(n_samples)[:, None]
-    rows = np.repeat(np.arange(n_samples), n_partners)
-    return rows, columns.ravel()
+    columns += columns >= objects[:, None]
+    return np.repeat(objects, n_partners), columns.ravel()
 
 
 Array = NDArray[np.floating]

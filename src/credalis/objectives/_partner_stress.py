@@ -1,5 +1,6 @@
 """Stress over pairs of each object with partners of its own."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -7,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
 from credalis.belief import FocalSets
 from credalis.objectives._mass_products import MassProducts
@@ -19,6 +20,11 @@ Array = NDArray[np.float64]
 # Pairs of objects for each that counts, so that a byte for each of them takes less room
 # than the partners and targets of the others.
 _MAX_PLACES_PER_PAIR = 32
+
+# The same where conflicts are read among those of all pairs, of so many objects at a
+# time: it takes less time than to gather masses.
+_MAX_DENSE_PLACES = 16
+_DENSE_ROWS = 64
 
 # How many times as long a product of gathered numbers takes as one of those in place.
 _GATHERING = 6
@@ -59,6 +65,7 @@ class _Inside(NamedTuple):
     """Pairs (i, j) within a block.
 
     Places of (i, j) and of (j, i) in a matrix of all pairs of its objects, and targets.
+    A pair is there once, though it is in the lists of both of its objects.
     """
 
     places: NDArray[np.intp]
@@ -89,8 +96,8 @@ class PartnerStress(RowStress):
         whatever it is.
     """
 
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
+    rows: NDArray[np.signedinteger]
+    columns: NDArray[np.signedinteger]
     similarities: Array
     n_samples: int
     focal_sets: FocalSets
@@ -103,52 +110,72 @@ class PartnerStress(RowStress):
         return 1.0 if self.n_samples <= _MAX_UNRELAXED else _RELAXATION
 
     @cached_property
-    def _targets(self) -> tuple[csr_array, ...]:
-        """δ*_ij of the pairs (i, j), and of the pairs (j, i) unless one-sided.
+    def _starts(self) -> NDArray[np.signedinteger]:
+        """Where the pairs of each object begin, and where the last ones end."""
+        # Numbers of the same type, or all rows would be copied.
+        objects = np.arange(self.n_samples + 1, dtype=self.rows.dtype)
+        return np.searchsorted(self.rows, objects).astype(self.columns.dtype)
+
+    def _both_ways(self, own: csr_array) -> tuple[csr_array, ...]:
+        """Numbers of the pairs (i, j), and of the pairs (j, i) unless one-sided.
 
         A pair given twice is there twice.
         """
-        shape = self.n_samples, self.n_samples
-        starts = np.searchsorted(self.rows, np.arange(self.n_samples + 1))
-        # Half as long numbers are read in less time.
-        is_small = len(self.rows) <= np.iinfo(np.int32).max
-        indices, ends = (
-            each.astype(np.int32 if is_small else np.int64)
-            for each in (self.columns, starts)
-        )
-        targets = np.subtract(1.0, self.similarities, dtype=self._dtype)
-        own = csr_array((targets, indices, ends), shape=shape)
         if self.one_sided:
             return (own,)
         # To turn the matrix is to sort the pairs by their second objects.
         turned = own.tocsc()
         parts = turned.data, turned.indices, turned.indptr
-        return own, csr_array(parts, shape=shape)
+        return own, csr_array(parts, shape=own.shape)
+
+    def _matrix(self, values: NDArray) -> csr_array:
+        """A number for each pair (i, j)."""
+        shape = self.n_samples, self.n_samples
+        return csr_array((values, self.columns, self._starts), shape=shape)
 
     @cached_property
-    def _blocks(self) -> dict[tuple[int, int], list[csr_array]]:
-        """What `_targets_of` has found; it is asked again in each sweep."""
+    def _pairs(self) -> tuple[csr_array, ...]:
+        """1 for the pairs (i, j), and for the pairs (j, i)."""
+        return self._both_ways(self._matrix(np.ones(len(self.columns), dtype=np.int8)))
+
+    @cached_property
+    def _near(self) -> tuple[csr_array, ...]:
+        """1 - δ*_ij of the pairs (i, j), and of the pairs (j, i), if it is not 0.
+
+        Of many pairs δ* is 1 to rounding.
+        """
+        kept = np.flatnonzero(self.similarities > np.finfo(self._dtype).eps / 2)
+        values: NDArray = self.similarities.take(kept).astype(self._dtype)
+        starts = np.searchsorted(kept, self._starts).astype(self._starts.dtype)
+        parts = values, self.columns.take(kept), starts
+        shape = self.n_samples, self.n_samples
+        return self._both_ways(csr_array(parts, shape=shape))
+
+    @cached_property
+    def _near_blocks(self) -> dict[tuple[int, int], list[csr_array]]:
+        """What `_near_of` has found; it is asked again in each sweep."""
         return {}
 
-    def _targets_of(self, rows: slice) -> list[csr_array]:
-        """The rows of the matrices of targets."""
+    def _near_of(self, rows: slice) -> list[csr_array]:
+        """The rows of the matrices of pairs that are not apart."""
         block = rows.start, rows.stop
-        if block not in self._blocks:
-            self._blocks[block] = [_rows_of(part, rows) for part in self._targets]
-        return self._blocks[block]
+        if block not in self._near_blocks:
+            self._near_blocks[block] = [_rows_of(part, rows) for part in self._near]
+        return self._near_blocks[block]
 
     @cached_property
     def _partners(self) -> _Lists:
         """Partners of each object, where they are gathered."""
         n_samples = self.n_samples
-        lengths = [np.diff(part.indptr)[:, None] for part in self._targets]
+        parts = self._both_ways(self._matrix(1.0 - self.similarities))
+        lengths = [np.diff(part.indptr)[:, None] for part in parts]
         longest = max(1, int(sum(lengths).max()))
         lists = _Lists(
             np.full((n_samples, longest), n_samples, dtype=np.intp),
             np.zeros((n_samples, longest)),
         )
         places, first = np.arange(longest), 0
-        for part, length in zip(self._targets, lengths, strict=True):
+        for part, length in zip(parts, lengths, strict=True):
             is_here = (places >= first) & (places < first + length)
             lists.columns[is_here] = part.indices
             lists.targets[is_here] = part.data
@@ -163,25 +190,20 @@ class PartnerStress(RowStress):
     def _inside_of(self, rows: slice) -> _Inside:
         block = rows.start, rows.stop
         if block not in self._inside:
-            found = []
-            for targets in self._targets:
-                part = _rows_of(targets, rows)
-                # Negative numbers are large ones without a sign.
-                places = part.indices - rows.start
-                places = places.view(f"u{places.itemsize}")
-                inside = np.flatnonzero(places < rows.stop - rows.start)
-                owners = np.searchsorted(part.indptr, inside, side="right") - 1
-                columns = places.take(inside).astype(np.intp)
-                n_rows = rows.stop - rows.start
-                found.append(
-                    (
-                        owners * n_rows + columns,
-                        columns * n_rows + owners,
-                        part.data.take(inside),
-                    )
-                )
+            starts = self._starts[rows.start : rows.stop + 1]
+            part = slice(starts[0], starts[-1])
+            n_rows = rows.stop - rows.start
+            # Negative numbers are large ones without a sign.
+            places = self.columns[part] - rows.start
+            places = places.view(f"u{places.itemsize}")
+            inside = np.flatnonzero(places < n_rows)
+            ends = starts[1:] - starts[0]
+            owners = np.searchsorted(ends, inside, side="right")
+            columns = places.take(inside).astype(np.intp)
             self._inside[block] = _Inside(
-                *map(np.concatenate, zip(*found, strict=True))
+                owners * n_rows + columns,
+                columns * n_rows + owners,
+                1.0 - self.similarities[part].take(inside),
             )
         return self._inside[block]
 
@@ -222,8 +244,16 @@ class PartnerStress(RowStress):
 
     @cached_property
     def _counts(self) -> dict[tuple[int, int], NDArray[np.int8]]:
-        """What `_counts_of` has found; it is asked again in each sweep."""
-        return {}
+        """What `_counts_of` finds; it is asked again in each sweep."""
+        # In one piece: pages of large arrays are new to a process in less time.
+        room = np.zeros(self.n_samples**2, dtype=np.int8)
+        counts = {}
+        for rows in self.blocks():
+            own = slice(rows.start * self.n_samples, rows.stop * self.n_samples)
+            block = room[own].reshape(self.n_samples, -1)
+            self._count(rows, block)
+            counts[rows.start, rows.stop] = block
+        return counts
 
     def _counts_of(self, rows: slice) -> NDArray[np.int8]:
         """How often all objects and those of a block are a pair, (n_samples, n_rows).
@@ -232,15 +262,17 @@ class PartnerStress(RowStress):
         """
         block = rows.start, rows.stop
         if block not in self._counts:
-            parts = self._targets_of(rows)
-            n_rows = rows.stop - rows.start
-            own = np.arange(n_rows, dtype=np.int32)
-            others = np.concatenate([part.indices for part in parts])
-            rows_of = np.concatenate([own.repeat(np.diff(p.indptr)) for p in parts])
-            ones = np.ones(len(others), dtype=np.int8)
-            shape = self.n_samples, n_rows
-            self._counts[block] = coo_array((ones, (others, rows_of)), shape).toarray()
+            counts = np.zeros((self.n_samples, rows.stop - rows.start), dtype=np.int8)
+            self._count(rows, counts)
+            self._counts[block] = counts
         return self._counts[block]
+
+    def _count(self, rows: slice, counts: NDArray[np.int8]) -> None:
+        """Add the pairs of a block to zeros."""
+        own = np.arange(counts.shape[1])
+        for part in (_rows_of(each, rows) for each in self._pairs):
+            places = part.indices * len(own) + own.repeat(np.diff(part.indptr))
+            np.add.at(counts.reshape(-1), places, np.int8(1))
 
     @cached_property
     def _products(self) -> dict[int, MassProducts]:
@@ -275,12 +307,13 @@ class PartnerStress(RowStress):
         if (products := self._products_of(masses, start)) is None:
             return None
         sums = products.sums(self._counts_of(rows).take(products.order, axis=0))
+        sums /= len(self.rows)
         of_rows = np.moveaxis(sums, 2, 0).astype(np.float64, copy=False)
-        grams = self._apart_both_ways(of_rows)
-        grams /= len(self.rows)
         rounded: Array = masses.astype(self._dtype)
-        targets = sum(part @ rounded for part in self._targets_of(rows))
-        return grams, self._apart(targets.astype(np.float64)) / len(self.rows)
+        # δ* is 1 less the similarity, and the masses of an object add up to 1.
+        near = sum(part @ rounded for part in self._near_of(rows))
+        targets = of_rows.sum(axis=2) - near / len(self.rows)
+        return self._apart_both_ways(of_rows), self._apart(targets)
 
     def _apart_both_ways(self, matrices: Array) -> Array:
         """C A C of symmetric matrices A, (n_matrices, n_focal_sets, n_focal_sets)."""
@@ -329,28 +362,45 @@ class PartnerStress(RowStress):
         crossed, products = moved @ own.T, moved @ direction.T
         u, v, w = crossed.take(places), crossed.take(turned), products.take(places)
         # Every pair is in the lists of both of its objects.
-        return np.array([residuals @ w + u @ v, (u + v) @ w, 0.5 * (w @ w)]) / len(
-            self.rows
-        )
+        weight = (1.0 if self.one_sided else 2.0) / len(self.rows)
+        return weight * np.array([residuals @ w + u @ v, (u + v) @ w, 0.5 * (w @ w)])
 
     def value(self, masses: Array) -> float:
         """Mean of squares over the given pairs."""
-        against = self._apart(masses)
+        is_dense = self.n_samples**2 <= _MAX_DENSE_PLACES * len(self.rows)
+        conflicts = self._read_conflicts if is_dense else self._gathered_conflicts
         total = 0.0
-        own = self._targets[0]
-        for row, ends in enumerate(pairwise(own.indptr.tolist())):
-            part = slice(*ends)
-            conflicts = masses.take(own.indices[part], axis=0) @ against[row]
-            residuals = conflicts + self.similarities[part] - 1.0
+        for part, found in conflicts(masses, self._apart(masses)):
+            residuals = found + self.similarities[part] - 1.0
             total += float(residuals @ residuals)
         return total / len(self.rows)
+
+    def _gathered_conflicts(
+        self, masses: Array, against: Array
+    ) -> Iterator[tuple[slice, Array]]:
+        """Some of the pairs, and κ of each: those of one object after the other."""
+        for row, ends in enumerate(pairwise(self._starts.tolist())):
+            part = slice(*ends)
+            yield part, masses.take(self.columns[part], axis=0) @ against[row]
+
+    def _read_conflicts(
+        self, masses: Array, against: Array
+    ) -> Iterator[tuple[slice, Array]]:
+        """The same, read among those of some objects with all."""
+        for rows in cut(0, self.n_samples, _DENSE_ROWS):
+            ends = self._starts[rows.start : rows.stop + 1]
+            part = slice(ends[0], ends[-1])
+            firsts = np.arange(len(ends) - 1) * self.n_samples
+            places = self.columns[part] + np.repeat(firsts, np.diff(ends))
+            yield part, (against[rows] @ masses.T).take(places)
 
 
 def _rows_of(matrix: csr_array, rows: slice) -> csr_array:
     """Some rows of a sparse matrix."""
     starts = matrix.indptr[rows.start : rows.stop + 1]
     own = slice(starts[0], starts[-1])
-    return csr_array(
-        (matrix.data[own], matrix.indices[own], starts - starts[0]),
-        shape=(rows.stop - rows.start, matrix.shape[1]),
-    )
+    some = csr_array((rows.stop - rows.start, matrix.shape[1]), dtype=matrix.dtype)
+    # The constructor would copy what is a small part of an array.
+    some.data, some.indices = matrix.data[own], matrix.indices[own]
+    some.indptr = starts - starts[0]
+    return some

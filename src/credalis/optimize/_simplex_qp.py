@@ -98,7 +98,7 @@ n_variables)
         """Divided by the largest diagonal entry of G, if it is not 0."""
         units = np.diagonal(self.gram, axis1=-2, axis2=-1).max(axis=-1)
         units = np.where(units > 0, units, 1.0)
-        gram = self.gram / units[..., None, None]
+        gram = np.divide(self.gram, units[..., None, None], order="C")
         if self.owners is not None:
             units = units[self.owners]
         units = units[..., None]
@@ -106,11 +106,13 @@ n_variables)
         return RowQuadratics(gram, self.linear / units, removed, self.owners)
 
     def near(self, points: Array, weight: float) -> "RowQuadratics":
-        """With weight |x - point|² added."""
-        gram = self.gram.copy()
-        size = gram.shape[-1]
-        gram.reshape(*gram.shape[:-2], -1)[..., :: size + 1] += weight
-        return replace(self, gram=gram, linear=self.linear + weight * points)
+        """The same in units, with weight |x - point|² added."""
+        # Its matrices are new ones, so that they can be changed.
+        scaled = self.in_units()
+        size = scaled.gram.shape[-1]
+        flat = scaled.gram.reshape(*scaled.gram.shape[:-2], -1)
+        flat[..., :: size + 1] += weight
+        return replace(scaled, linear=scaled.linear + weight * points)
 
     def corners(self) -> Array:
         """The corner of the simplex with the lowest value, for every row."""
@@ -260,9 +262,10 @@ n_factors)
         )
 
     def near(self, points: Array, weight: float) -> "FactoredQuadratics":
-        """With weight |x - point|² added."""
-        linear = self.linear + weight * points
-        return replace(self, linear=linear, ridge=self.ridge + weight)
+        """The same in units, with weight |x - point|² added."""
+        scaled = self.in_units()
+        linear = scaled.linear + weight * points
+        return replace(scaled, linear=linear, ridge=scaled.ridge + weight)
 
     def corners(self) -> Array:
         """The corner of the simplex with the lowest value, for every row."""
@@ -318,21 +321,25 @@ def quadratics(
     return RowQuadratics(factor @ factor.swapaxes(-1, -2), linear, removed, owners)
 
 
-def minimize_on_simplex(problems: Quadratics, start: Array) -> Array:
+def minimize_on_simplex(
+    problems: Quadratics, start: Array, begin: Array | None = None
+) -> Array:
     """Minimise xᵀ G x - 2 hᵀ x over x >= 0, Σ x = 1, for every row.
 
     A primal active-set method for all rows at once: on its support, the entries that
     may be positive, the solution of a row is that of a linear system, and rows with
     supports of similar size are solved in one call. Where G is singular the solution
-    near the start is taken. The value is never above that of the start.
+    near the start is taken. The value is never above that of where it begins.
 
     Parameters
     ----------
     problems : RowQuadratics or FactoredQuadratics
         G and h.
     start : array of shape (n_rows, n_variables)
-        Points of the simplex. The nearer their supports to those of the solutions, the
-        faster.
+        Points of the simplex.
+    begin : array of shape (n_rows, n_variables), default=None
+        Points of the simplex where the search begins; None: at the start. The nearer
+        their supports to those of the solutions, the faster.
 
     Returns
     -------
@@ -347,12 +354,14 @@ def minimize_on_simplex(problems: Quadratics, start: Array) -> Array:
     >>> minimize_on_simplex(problem, np.full((1, 3), 1 / 3)).round(6)
     array([[0.7, 0.3, 0. ]])
     """
-    problems = problems.in_units().near(start, _PROXIMITY)
-    widest = max(_MAX_SUPPORT, start.shape[1] // _WIDE_PART)
-    is_wide = np.flatnonzero((start > 0).sum(axis=1) > widest)
-    points = start.copy()
-    if len(is_wide):
-        points[is_wide] = problems.take(is_wide).corners()
+    problems = problems.near(start, _PROXIMITY)
+    points = start if begin is None else begin
+    if begin is None:
+        widest = max(_MAX_SUPPORT, start.shape[1] // _WIDE_PART)
+        is_wide = np.flatnonzero((start > 0).sum(axis=1) > widest)
+        if len(is_wide):
+            points = start.copy()
+            points[is_wide] = problems.take(is_wide).corners()
     # Once, not in each step.
     points = _descend(problems.apart() if _is_small(points) else problems, points)
     return points / points.sum(axis=1, keepdims=True)

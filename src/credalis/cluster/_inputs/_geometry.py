@@ -60,6 +60,9 @@ _PRECISE = 1e-9
 _MANY_PAIRS, _SOME_PAIRS = 500_000, 20_000
 _ROUGH, _NEAR = 1e-3, 0.05
 
+# Euclidean distances of so many objects to others are computed at a time.
+_ROWS_AT_ONCE = 500
+
 # The heuristic of the paper's experiments: δ0 is the 0.9 quantile up to four clusters.
 # Above, few pairs are in one cluster, and the quantile follows their share.
 _MAX_FEW_CLUSTERS = 4
@@ -200,13 +203,31 @@ class Geometry:
             objects = np.arange(min(len(self.values), _MAX_SAMPLE))
             check_lengths(self.distances(objects), self.metric)
 
+    def _lengths(self, objects: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Dissimilarities of the pairs of some objects, as SciPy's `pdist` has them."""
+        if not self.is_euclidean:
+            return squareform(self.distances(objects), checks=False)
+        # Without the matrix, which would be the largest array of many a fit: pages that
+        # are new to a process take longer than what is computed in them.
+        points, n_objects = self.values[objects], len(objects)
+        values = np.empty(n_objects * (n_objects - 1) // 2)
+        stop = 0
+        for first in range(0, n_objects, _ROWS_AT_ONCE):
+            some = points[first : first + _ROWS_AT_ONCE]
+            block = dissimilarities_between(some, points[first:], self.metric)
+            for row, lengths in enumerate(block):
+                others = lengths[row + 1 :]
+                start, stop = stop, stop + len(others)
+                values[start:stop] = others
+        return values
+
     def _sampled_lengths(self, rng: np.random.RandomState) -> NDArray[np.float64]:
         """Dissimilarities of the pairs of some objects, not all of them 0."""
         n_samples = len(self.values)
         objects = np.arange(n_samples)
         if n_samples > _MAX_SAMPLE:
             objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
-        values = squareform(self.distances(objects), checks=False)
+        values = self._lengths(objects)
         check_lengths(values, self.metric)
         if not values.any():
             raise ValueError(
@@ -226,7 +247,8 @@ def _log_rate(
     It is looked for between two numbers first, then beyond; infinite if it is not a
     number whose exponential is one.
     """
-    given = share, squares, np.empty_like(squares)
+    known: dict[float, float] = {}
+    given = share, squares, np.empty_like(squares), known
     low, high = around
     while low > -_STEEPEST and _excess(low, *given) > 0:
         low -= _STRIDE
@@ -243,12 +265,18 @@ def _excess(
     share: float,
     squares: NDArray[np.float64],
     targets: NDArray[np.float64],
+    known: dict[float, float],
 ) -> float:
-    """How much the mean of 1 - exp(-γ d²) exceeds a share; the targets are written."""
-    with np.errstate(over="ignore"):
-        np.multiply(squares, -np.exp(log_rate), out=targets)
-    np.expm1(targets, out=targets)
-    return -float(targets.mean()) - share
+    """How much the mean of 1 - exp(-γ d²) exceeds a share; the targets are written.
+
+    What has been found is known: `brentq` asks again at the ends.
+    """
+    if log_rate not in known:
+        with np.errstate(over="ignore"):
+            np.multiply(squares, -np.exp(log_rate), out=targets)
+        np.expm1(targets, out=targets)
+        known[log_rate] = -float(targets.mean()) - share
+    return known[log_rate]
 
 
 def paper_quantile(n_clusters: int) -> float:

@@ -51,6 +51,9 @@ from credalis.partition import CredalPartition
 if TYPE_CHECKING:
     from credalis.cluster.evclus._evclus import EVCLUS
 
+# Numbers of objects, long or short.
+Indices = NDArray[np.signedinteger]
+
 # Similarities that are kept.
 Stored = NDArray[np.float64] | RoundedMatrix
 
@@ -120,7 +123,7 @@ class EvclusProblem:
     similarities: Similarities
     n_landmarks: int
     stored: Stored | None
-    partners: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None
+    partners: tuple[Indices, Indices, NDArray[np.float64]] | None
     must_link: NDArray[np.intp]
     cannot_link: NDArray[np.intp]
     constraint_weight: float
@@ -255,7 +258,10 @@ def prepare(
     if kind == "landmarks":
         n_landmarks = n_partners
     if kind == "sampled":
-        rows, columns = sample_pairs(n_objects, n_partners, rng)
+        # The sums over partners read half as long numbers in less time.
+        is_small = n_objects * n_partners <= np.iinfo(np.int32).max
+        dtype = np.int32 if is_small else np.int64
+        rows, columns = sample_pairs(n_objects, n_partners, rng, dtype)
         partners = rows, columns, similarities.pairs(rows, columns)
     elif estimator.solver != "gradient" and n_objects * n_landmarks <= _MAX_STORED:
         # Tables of many rows: to compute them anew would take six times as long.

@@ -236,6 +236,7 @@ def masses_from_similarities(
     references: Array,
     focal_sets: FocalSets,
     weights: Array | None = None,
+    begin: Array | None = None,
 ) -> Array:
     """Masses whose conflicts with fixed reference objects fit the dissimilarities best.
 
@@ -249,6 +250,8 @@ def masses_from_similarities(
         What the columns of the masses stand for.
     weights : array of shape (n_references,), default=None
         Weights w_j of the reference objects; None: all are 1.
+    begin : array of shape (n_samples, n_focal_sets), default=None
+        Masses that the minima may be near.
 
     Returns
     -------
@@ -262,15 +265,20 @@ def masses_from_similarities(
         roots = np.sqrt(weights / weights.max())[:, None]
         against, counted = roots * against, roots**2 * against
     linear = counted.sum(axis=0) - similarities @ counted
-    return solve_rows(quadratics(against.T, linear))
+    return solve_rows(quadratics(against.T, linear), begin)
 
 
-def solve_rows(problem: Quadratics) -> Array:
-    """Minima of xᵀ G x - 2 hᵀ x on the simplex, without any idea where they are."""
+def solve_rows(problem: Quadratics, begin: Array | None = None) -> Array:
+    """Minima of xᵀ G x - 2 hᵀ x on the simplex, by an idea where they are, or none.
+
+    Of many minima of a row, the idea does not tell which.
+    """
     n_rows, n_sets = problem.linear.shape
     masses = np.full((n_rows, n_sets), 1.0 / n_sets)
     size = max(_MIN_ROWS, _MAX_ENTRIES // n_sets**2)
     for start in range(0, n_rows, size):
         rows = np.arange(start, min(start + size, n_rows))
-        masses[rows] = minimize_on_simplex(problem.take(rows), masses[rows])
+        masses[rows] = minimize_on_simplex(
+            problem.take(rows), masses[rows], None if begin is None else begin[rows]
+        )
     return masses

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credalis._progress import Report
-from credalis.belief import FocalSets
+from credalis.belief import FocalSets, mass_apart
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster.evclus._gradient import solve_by_gradient
 from credalis.cluster.evclus._problem import EvclusProblem, given_masses
@@ -38,6 +38,9 @@ _FREE_TOLERANCE = 1e-3
 
 # Candidates for each further seed of k-means++, next to the logarithm of their number.
 _MIN_CANDIDATES = 2
+
+# So many times as many sets as seeds are hardly more.
+_MAX_SETS_PER_SEED = 2
 
 # Objects that are placed at a time when a subset has been fitted.
 _BLOCK_ROWS = 2048
@@ -262,8 +265,10 @@ def _place_others(
             similarities = problem.stored[rows, first]
         else:
             similarities = problem.similarities.block(rows, first)
-        placed = masses_from_similarities(similarities, masses, focal_sets, weights)
-        parts.append(placed)
+        begin = masses[similarities.argmax(axis=1)]
+        parts.append(
+            masses_from_similarities(similarities, masses, focal_sets, weights, begin)
+        )
     return np.concatenate(parts)
 
 
@@ -297,8 +302,29 @@ def masses_from_seeds(
         sizes = np.where(holds, focal_sets.cardinality, n_clusters + 1)
         certain[cluster, sizes.argmin()] = 1.0
     # Seeds of the same cluster are as certain in all starts: that is one problem.
-    masses = masses_from_similarities(np.concatenate(to_seeds), certain, focal_sets)
+    every = np.concatenate(to_seeds)
+    begin = _of_any_sign(every, certain, focal_sets)
+    masses = masses_from_similarities(every, certain, focal_sets, begin=begin)
     return np.split(masses, len(rngs))
+
+
+def _of_any_sign(
+    similarities: Array, seeds: Array, focal_sets: FocalSets
+) -> Array | None:
+    """Masses that would fit the dissimilarities if they could be negative, cut at 0.
+
+    None with many more sets than seeds: there most masses are 0 in the end, but not
+    these.
+    """
+    n_sets = len(focal_sets)
+    if n_sets > _MAX_SETS_PER_SEED * len(seeds):
+        return None
+    conditions = np.vstack([mass_apart(seeds, focal_sets), np.ones(n_sets)])
+    sides = np.pad(1.0 - similarities, ((0, 0), (0, 1)), constant_values=1.0)
+    even = np.full(n_sets, 1.0 / n_sets)
+    masses = even + (sides - conditions @ even) @ np.linalg.pinv(conditions).T
+    masses = np.maximum(masses, 0.0)
+    return np.asarray(masses / masses.sum(axis=1, keepdims=True))
 
 
 def _distant_objects(
