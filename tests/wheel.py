@@ -17,7 +17,7 @@ from pathlib import Path
 _ROOT = Path(__file__).parents[1]
 
 # What else the tests need, beside the extra.
-_TOOLS = ["pytest>=8", "hypothesis>=6.100", "pandas>=2.2.3", "httpx>=0.27"]
+_TOOLS = ["pytest>=8.1.1", "hypothesis>=6.100", "pandas>=2.2.3", "httpx>=0.27"]
 
 # Extras that are made of others, or for developers.
 _NOT_ALONE = {"all", "bench", "test", "docs"}
