@@ -207,6 +207,7 @@ def test_complex_cells_are_refused_without_a_warning():
             ECM(2, **FEW).fit(frame)
 
 
+@pytest.mark.skipif(not hasattr(pl, "Int128"), reason="polars without wide integers")
 def test_a_report_reads_arrow_and_wide_integers(tmp_path):
     rows = np.random.default_rng(0).normal(size=(8, 2))
     model = ECM(2, **FEW).fit(rows)

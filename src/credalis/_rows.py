@@ -62,6 +62,9 @@ def take_rows(X: Any, rows: Rows, *, is_pairwise: bool = False) -> Any:
                 f"{matrix.shape}"
             )
         return matrix[np.ix_(rows, rows)]
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        # scikit-learn 1.6 takes rows of pandas and polars alone.
+        return X.take(rows)
     if is_frame(X):
         return _safe_indexing(X, rows)
     is_array = hasattr(X, "shape") and not isinstance(X, memoryview)

@@ -116,7 +116,8 @@ def test_unknown_labels_are_no_class(learner, data):
     if isinstance(learner, (KFDA, KPCCA)):
         known.set_params(gamma=learner.gamma_).fit(X[:40], y[:40])
     Z, expected = learner.transform(X), known.transform(X)
-    np.testing.assert_allclose(Z - Z[0], expected - expected[0], atol=1e-8)
+    # Iterative learners end where rounding lets them.
+    np.testing.assert_allclose(Z - Z[0], expected - expected[0], atol=1e-5)
 
 
 def test_names_of_classes_do_not_matter(learner, data):
