@@ -76,6 +76,13 @@ class TestWorkedExamples:
             [[1, 0.4, 0.1], [0.8, 0.8, 0.5], [0.1, 0.1, 0.8]],
         )
 
+    def test_contour_functions_with_very_many_clusters(self, rng):
+        focal_sets = FocalSets.pairs(120, [(3, 7), (119, 0)])
+        masses = rng.dirichlet(np.ones(len(focal_sets)), size=4)
+        np.testing.assert_allclose(
+            contour(masses, focal_sets), masses @ focal_sets.membership, rtol=1e-13
+        )
+
     def test_plausibility_transform(self):
         np.testing.assert_allclose(
             plausibility_transform(M1, FULL), [2 / 3, 4 / 15, 1 / 15]

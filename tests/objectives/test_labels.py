@@ -78,6 +78,22 @@ def test_a_repeated_object_accumulates(problem, n_times):
     np.testing.assert_allclose(slopes, gradient, rtol=1e-11, atol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_samples", [6, 60])
+def test_very_many_clusters(dtype, n_samples, rng):
+    focal_sets = FocalSets.singletons(300)
+    masses = rng.dirichlet(np.ones(302), size=n_samples).T.astype(dtype)
+    objects, labels = rng.permutation(n_samples)[:6], rng.integers(300, size=6)
+    gaps = masses.T[objects] @ focal_sets.membership - np.eye(300)[labels]
+    term = LabelFit(objects, labels, focal_sets)
+    value, gradient = term.value_and_gradient(masses)
+    assert value == pytest.approx((gaps**2).sum() / 6, rel=1e-6)
+    expected = np.zeros_like(masses)
+    expected[:, objects] = 2 * focal_sets.membership @ gaps.T / 6
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-7)
+    assert gradient.dtype == dtype
+
+
 def test_objects_without_label_have_no_gradient(rng):
     term = LabelFit(np.array([1, 3]), np.array([0, 1]), FocalSets.full(2))
     gradient = term.value_and_gradient(rng.random((4, 5)))[1]

@@ -16,16 +16,14 @@ from scipy.sparse import csr_array
 
 from credalis.belief import FocalSets
 from credalis.dissimilarity import Similarities, StoredSimilarities, transform
-from credalis.objectives._terms import Array, Objective
+from credalis.objectives._terms import MANY_SPARSE_SETS, Array, Objective
 
 # A block up to this size is one tile; larger ones are cut in strips of the other size,
 # of which only the part on and below the diagonal is computed. Measured.
 _ONE_TILE = 256
 _TILE = 128
 
-# From so many focal sets on, each of which meets no more than so many others on
-# average, a sparse product takes less time.
-_MANY_SPARSE_SETS = 250
+# So many other sets on average are few enough to meet for a sparse product.
 _FEW_MEETINGS = 20
 
 # From so many focal sets on, it pays to look at what they are.
@@ -468,7 +466,7 @@ def conflicting(disjoint: Array, masses: Array, out: Array) -> None:
         Receives the product.
     """
     n_sets = len(disjoint)
-    if n_sets >= _MANY_SPARSE_SETS:
+    if n_sets >= MANY_SPARSE_SETS:
         meeting = disjoint == 0
         if np.count_nonzero(meeting) <= _FEW_MEETINGS * n_sets:
             np.subtract(

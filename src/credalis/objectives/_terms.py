@@ -19,6 +19,11 @@ Array = NDArray[np.floating]
 # If more than one object in so many is labelled, all of them are looked at.
 _MOSTLY = 3
 
+# From so many focal sets on, most of which have to do with few clusters or other sets,
+# a sparse product takes less time; here few means so many on average.
+MANY_SPARSE_SETS = 250
+_FEW_CLUSTERS = 5
+
 
 class Objective(ABC):
     """A function of the masses of all objects.
@@ -127,6 +132,15 @@ class LabelFit(Objective):
         is_once = bool(np.bincount(objects).max() == 1)
         return objects, labels, 1.0 * numbers, is_once
 
+    def _members(self, masses: Array) -> Array | csr_array:
+        """F, (n_focal_sets, n_clusters); sparse for very many small sets."""
+        membership = self.focal_sets.membership
+        n_sets = len(membership)
+        is_small = np.count_nonzero(membership) <= _FEW_CLUSTERS * n_sets
+        if masses.ndim == 2 and n_sets >= MANY_SPARSE_SETS and is_small:
+            return csr_array(membership, dtype=masses.dtype)
+        return membership.astype(float)
+
     def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
         """P and ∂P/∂M = 2 F (PL - Y) / n_labelled in the columns of these objects."""
         values, gradient = self.values_and_gradients(masses)
@@ -134,17 +148,15 @@ class LabelFit(Objective):
 
     def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
         """The same for a stack."""
-        members = self.focal_sets.membership.astype(float)
+        members = self._members(masses)
         objects, labels, counts, is_once = self._distinct
         shares = counts / len(self.objects)
         if is_once and _MOSTLY * len(objects) > masses.shape[-1]:
             # Cheaper than to pick columns and to put them back.
-            wanted = np.zeros((self.focal_sets.n_clusters, masses.shape[-1]))
-            wanted[labels, objects] = 1.0
-            weights = np.zeros(masses.shape[-1])
-            weights[objects] = shares
             residuals = members.T @ masses
-            residuals -= wanted
+            residuals[..., labels, objects] -= 1.0
+            weights = np.zeros(masses.shape[-1], residuals.dtype)
+            weights[objects] = shares
             slopes = residuals * weights
             values = np.einsum("...ij,...ij->...", slopes, residuals)
             gradient = (2.0 * members) @ slopes
