@@ -82,6 +82,8 @@ def test_small_sets_reach_the_published_agreement(
     assert adjusted_rand_score(y, model.labels_) >= published - ALLOWANCE
 
 
+# Of 31 clusters, the masses of least stress may leave one without objects.
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.EmptyClusterWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "n_clusters", "published"), PUBLISHED)
 def test_agreement_is_the_published_one(
