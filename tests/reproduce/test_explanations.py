@@ -50,7 +50,8 @@ def fitted(benchmark_data):
     ],
 )
 def test_wine_from_peaks_depends_on_no_setting(fitted, changes):
-    assert 0.84 < fitted("Wine", "NN-EVCLUS-bp", **changes)[0] < 0.93
+    # 0.93 is published, with two digits.
+    assert 0.84 < round(fitted("Wine", "NN-EVCLUS-bp", **changes)[0], 2) <= 0.93
 
 
 def test_mixture_of_heart_splits_on_one_binary_attribute(fitted):
