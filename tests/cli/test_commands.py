@@ -12,7 +12,7 @@ import pytest
 
 import credalis
 from cli_data import GOOD, flowers
-from credalis.cli import main
+from credalis.cli import _compare, main
 from credalis.cluster import ECM
 
 pytest.importorskip("click")
@@ -93,7 +93,7 @@ class TestCompare:
         assert "CECM needs pairs, which compare does not have" in result.error
 
     def test_a_large_table_gets_the_quick_methods(self, run, csv, monkeypatch):
-        monkeypatch.setattr("credalis.cli._compare.MAX_ROWS_FOR_ALL", 10)
+        monkeypatch.setattr(_compare, "MAX_ROWS_FOR_ALL", 10)
         result = run("compare", csv, "-c", "2", "--columns", "height,width")
         names = "NNEVCLUS, ECM, CCM, BCM, EGMM, Consensus"
         expected = f"60 rows: only {names} are run; name others with --methods"

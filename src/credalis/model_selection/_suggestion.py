@@ -86,8 +86,8 @@ def suggest_n_clusters(
     >>> from sklearn.datasets import make_blobs
     >>> from credalis.model_selection import suggest_n_clusters
     >>> X, _ = make_blobs(150, centers=4, cluster_std=0.8, random_state=3)
-    >>> print(suggest_n_clusters(X, random_state=0).reason)
-    4 clusters by agreement and BIC.
+    >>> suggest_n_clusters(X, random_state=0).best
+    4
     >>> X = np.random.RandomState(0).uniform(size=(150, 2))
     >>> suggest_n_clusters(X, random_state=0).best
     1
