@@ -20,6 +20,7 @@ LAYERS = [
         "_files",
         "_html",
         "_listing",
+        "_nearest",
         "_threads",
         "_wire",
     },

@@ -33,8 +33,13 @@ def test_the_nearest_are_found(data, n_features, metric):
 
 
 def test_a_tree_is_used_where_it_visits_few_objects():
-    assert not _neighbors._visits_most(clustered(8), 15)
-    assert _neighbors._visits_most(without_clusters(8), 15)
+    assert not _neighbors._visits_more(clustered(8), 15, 0.5)
+    assert _neighbors._visits_more(without_clusters(8), 15, 0.5)
+    for X in (clustered(8), without_clusters(8)):
+        assert not NeighborSearch(X, "euclidean")._finds_by_tree(X, 15)
+        assert NeighborSearch(X, "cityblock")._finds_by_tree(X, 15)
+    # Of many neighbours not even products say which they are.
+    assert NeighborSearch(X, "euclidean")._finds_by_tree(clustered(8), 100)
 
 
 def test_how_is_searched_does_not_depend_on_the_points():

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import VALID_METRICS, KDTree, NearestNeighbors
 
 from credalis._checks import check_choice, check_lengths
+from credalis._nearest import FewNearest, suits
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -23,10 +24,11 @@ _TREES = {
 METRIC_NAMES = sorted(VALID_METRICS["brute"])
 # With more features, a tree visits most objects and plain search is faster.
 _MAX_TREE_FEATURES = 10
-# With no more, a tree is faster whatever the data are like. Between the two it is if it
-# visits no more than this share of the objects, as measured on some of them.
+# With no more, a tree is faster whatever the data are like, if there are many objects.
+# Between the two it is if it visits no more than this share of the objects, as measured
+# on some of them: a visit takes this many times as long as one of all comparisons.
 _MAX_SURE_FEATURES = 5
-_LARGEST_SHARE = 0.5
+_LARGEST_SHARE, _LARGEST_SHARE_FOR_FEW = 1 / 2, 1 / 16
 _N_PROBED = 16
 # These need parameters that depend on all the data.
 PARAMETRIC = {"mahalanobis", "seuclidean"}
@@ -78,7 +80,8 @@ class NeighborSearch:
     ) -> None:
         self._X, self._metric = X, metric
         self._search: NearestNeighbors | None = None
-        self._is_rough = False
+        self._few: FewNearest | None = None
+        self._uses_tree: bool | None = None
         self._max_tree_features = max_tree_features
         # A metric with blocks of its own, such as Gower's, is no function of pairs.
         self._blocks = getattr(metric, "between", None)
@@ -93,36 +96,50 @@ class NeighborSearch:
             return self._query_blocks(points, n_neighbors)
         if self._X is None or self._metric == "precomputed":
             return _smallest(points, n_neighbors)
+        if self._uses_tree is None:
+            self._uses_tree = self._finds_by_tree(self._X, n_neighbors)
+        compares_all = self._metric in EUCLIDEAN and not self._uses_tree
+        if compares_all and suits(len(self._X), n_neighbors):
+            few = self._few
+            if few is None or few.n_neighbors != n_neighbors:
+                self._few = few = FewNearest(self._X, n_neighbors)
+            return few.query(points)
+        return self._query_many(self._X, points, n_neighbors, is_rough=compares_all)
+
+    def _query_many(
+        self, X: Array, points: Array, n_neighbors: int, *, is_rough: bool
+    ) -> tuple[Indices, Array]:
+        """Neighbours by scikit-learn."""
+        # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which
+        # costs digits: the fewer, the nearer to 0 the data; lengths are computed again.
         if self._search is None:
-            self._search = self._prepared(self._X, n_neighbors)
-        centered = points - self._origin if self._is_rough else points
+            kind = _TREES[self._metric] if self._uses_tree else "brute"
+            self._origin = X.mean(axis=0) if is_rough else 0.0
+            search = NearestNeighbors(metric=self._metric, algorithm=kind)
+            self._search = search.fit(X - self._origin if is_rough else X)
+        centered = points - self._origin if is_rough else points
         # Points may be so far away that distances, or the sum in which scikit-learn
         # looks for infinite entries, are infinite.
         with np.errstate(over="ignore", invalid="ignore"):
             lengths, found = self._search.kneighbors(centered, n_neighbors)
-            if self._is_rough:
-                assert self._X is not None
+            if is_rough:
                 squares = sum(
                     (point[:, None] - x[found]) ** 2
-                    for point, x in zip(points.T, self._X.T, strict=True)
+                    for point, x in zip(points.T, X.T, strict=True)
                 )
                 lengths = np.sqrt(squares)
         return found, lengths
 
-    def _prepared(self, X: Array, n_neighbors: int) -> NearestNeighbors:
-        """The search, by a tree or not, for about so many neighbours."""
-        algorithm, n_features = "brute", X.shape[1]
-        is_euclidean = self._metric in EUCLIDEAN
-        if n_features <= self._max_tree_features:
-            algorithm = _TREES.get(str(self._metric), "brute")
-        if algorithm == "kd_tree" and is_euclidean and n_features > _MAX_SURE_FEATURES:
-            algorithm = "brute" if _visits_most(X, n_neighbors) else algorithm
-        # Without a tree, squared Euclidean distances are |x|² - 2 x·y + |y|², which
-        # costs digits: the fewer, the nearer to 0 the data; lengths are computed again.
-        self._is_rough = is_euclidean and algorithm == "brute"
-        self._origin = X.mean(axis=0) if self._is_rough else 0.0
-        search = NearestNeighbors(metric=self._metric, algorithm=algorithm)
-        return search.fit(X - self._origin if self._is_rough else X)
+    def _finds_by_tree(self, X: Array, n_neighbors: int) -> bool:
+        """Whether a tree shall search, for about so many neighbours."""
+        n_features = X.shape[1]
+        if n_features > self._max_tree_features or str(self._metric) not in _TREES:
+            return False
+        if self._metric not in EUCLIDEAN or n_features <= _MAX_SURE_FEATURES:
+            return True
+        is_few = suits(len(X), n_neighbors)
+        share = _LARGEST_SHARE_FOR_FEW if is_few else _LARGEST_SHARE
+        return not _visits_more(X, n_neighbors, share)
 
     def _query_blocks(self, points: Array, n_neighbors: int) -> tuple[Indices, Array]:
         """All objects compared, some points at a time."""
@@ -137,14 +154,14 @@ class NeighborSearch:
         return found, lengths
 
 
-def _visits_most(X: Array, n_neighbors: int) -> bool:
-    """Whether a tree looks at so many objects that to look at all takes less time."""
+def _visits_more(X: Array, n_neighbors: int, share: float) -> bool:
+    """Whether a tree looks at more than this share of the objects, for some of them."""
     probed = X[:: -(-len(X) // _N_PROBED)]
     tree = KDTree(X)
     tree.reset_n_calls()
     with np.errstate(over="ignore", invalid="ignore"):
         tree.query(probed, min(n_neighbors, len(X)))
-    return bool(tree.get_n_calls() > _LARGEST_SHARE * len(probed) * len(X))
+    return bool(tree.get_n_calls() > share * len(probed) * len(X))
 
 
 def nearest_neighbors(X: Array, metric: Any, n_neighbors: int) -> tuple[Indices, Array]:

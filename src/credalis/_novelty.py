@@ -49,9 +49,9 @@ _LEAST_EXPECTED = 0.5
 # rounding or by ties: distances that differ by a few percent say nothing.
 _LEAST_SPREAD = 0.05
 
-# With more features a tree over so few objects visits most of them: in ten dimensions
-# it takes up to four times as long as comparing all.
-_MAX_TREE_FEATURES = 5
+# With more features, a tree over so few objects takes longer than comparing all: up to
+# ten times in ten dimensions.
+_MAX_TREE_FEATURES = 2
 
 # Objects scored at a time.
 _BLOCK_ROWS = 4096
