@@ -22,7 +22,7 @@ def sparse(rng):
 
 
 def assert_sums(products, masses, counts, rtol=1e-12):
-    sums = products.sums(counts[products.order])
+    sums = products.sums(counts)
     expected = np.einsum("ja,jb,ji->abi", masses, masses, counts)
     np.testing.assert_allclose(sums, expected, rtol=rtol, atol=1e-15)
 
@@ -57,6 +57,23 @@ def test_products_grow_with_the_sets_of_a_group():
     products.update(moved)
     assert products.size == 30 * N_SETS * (N_SETS + 1) // 2
     assert products.is_old
+
+
+def test_objects_on_other_sets_join_a_group_that_has_them():
+    masses = np.zeros((4000, N_SETS))
+    masses[:2000, :2] = masses[2000:, 2:4] = 0.5
+    products = MassProducts(masses)
+    counts = np.ones((4000, 2))
+    assert_sums(products, masses, counts)
+    for moves in ([5], [5, 6, 3000]):
+        moved = masses.copy()
+        moved[moves, :4] = moved[moves, 3::-1]
+        products.update(moved)
+        assert_sums(products, moved, counts)
+    # A place in the other group for each of the three, and one for the way back.
+    products.update(masses)
+    assert_sums(products, masses, counts)
+    assert products.size <= 3 * (4000 + 6)
 
 
 def test_groups_are_old_when_objects_have_masses_on_other_sets(sparse):

@@ -39,18 +39,21 @@ class MassProducts:
         self._masses = masses.copy()
         self._dtype = dtype
         labels = _labels(masses > 0)
-        self.order = np.argsort(labels, kind="stable")
-        self._place = np.empty_like(self.order)
-        self._place[self.order] = np.arange(len(masses))
-        starts = np.flatnonzero(np.diff(labels.take(self.order), prepend=-1))
-        self._ends = np.append(starts, len(masses))
-        self._group_of = np.repeat(np.arange(len(starts)), np.diff(self._ends))
-        ordered = masses.take(self.order, axis=0)
+        order = np.argsort(labels, kind="stable")
+        starts = np.flatnonzero(np.diff(labels.take(order), prepend=-1))
+        ordered = masses.take(order, axis=0)
         self._is_used = np.logical_or.reduceat(ordered > 0, starts, axis=0)
         self._groups = [
-            _Group.of(slice(*ends), used)
-            for ends, used in zip(pairwise(self._ends), self._is_used, strict=True)
+            _Group.of(objects, used)
+            for objects, used in zip(
+                np.split(order, starts[1:]), self._is_used, strict=True
+            )
         ]
+        # The group of each object, and its place there.
+        self._group_of = labels
+        self._place = np.empty_like(order)
+        for group in self._groups:
+            self._place[group.objects] = np.arange(len(group.objects))
         self._lay_out()
         self._first_size, self._n_changed = self.size, 0
 
@@ -90,24 +93,62 @@ class MassProducts:
         """Follow the masses of all objects."""
         # To look for the few numbers that differ is faster than to ask every row.
         differs = np.flatnonzero(masses != self._masses) // masses.shape[1]
-        places = np.sort(self._place[differs[np.diff(differs, prepend=-1) > 0]])
-        rows = self.order[places]
-        moved = masses[rows]
-        is_other = (moved > 0) != (self._masses[rows] > 0)
+        objects = differs[np.diff(differs, prepend=-1) > 0]
+        moved = masses[objects]
+        is_used = moved > 0
+        is_other = is_used != (self._masses[objects] > 0)
         self._n_changed += int(is_other.any(axis=1).sum())
-        self._masses[rows] = moved
-        owners = self._group_of[places]
-        is_new = (moved > 0) & ~self._is_used[owners]
-        if is_new.any():
-            for k in np.unique(owners[is_new.any(axis=1)]):
-                self._is_used[k] |= is_new[owners == k].any(axis=0)
-                self._groups[k] = _Group.of(self._groups[k].places, self._is_used[k])
-            self._lay_out()
-        bounds = np.searchsorted(places, self._ends)
+        self._masses[objects] = moved
+        is_new = is_used & ~self._is_used[self._group_of[objects]]
+        strays = np.flatnonzero(is_new.any(axis=1))
+        if len(strays):
+            self._place_anew(objects[strays], is_used[strays])
+        owners = self._group_of[objects]
+        by_group = np.argsort(owners, kind="stable")
+        places, moved = self._place[objects[by_group]], moved[by_group]
+        bounds = np.searchsorted(owners[by_group], np.arange(len(self._groups) + 1))
         for group, (start, stop) in zip(self._groups, pairwise(bounds), strict=True):
             if start < stop and group.products is not None:
-                own = places[start:stop] - group.places.start
-                group.products[own] = group.multiplied(moved[start:stop])
+                group.products[places[start:stop]] = group.multiplied(moved[start:stop])
+
+    def _place_anew(
+        self, objects: NDArray[np.intp], is_used: NDArray[np.bool_]
+    ) -> None:
+        """Objects that have got masses on sets which their groups do not have.
+
+        Each goes where that adds fewest products. It leaves zeros behind.
+        """
+        products = self._computed()
+        for k, place in zip(self._group_of[objects], self._place[objects], strict=True):
+            products[k][place] = 0.0
+        used, of_groups = (part.astype(np.float64) for part in (is_used, self._is_used))
+        n_before = of_groups.sum(axis=1)
+        n_after = n_before + used @ (1.0 - of_groups).T
+        sizes = np.array([len(group.objects) for group in self._groups])
+        added = (sizes + 1) * _n_pairs(n_after) - sizes * _n_pairs(n_before)
+        chosen = added.argmin(axis=1)
+        self._group_of[objects] = chosen
+        has_more = False
+        for k in np.unique(chosen):
+            mine = chosen == k
+            some, group = objects[mine], self._groups[k]
+            now = self._is_used[k] | is_used[mine].any(axis=0)
+            if (now == self._is_used[k]).all():
+                self._place[some] = len(group.objects) + np.arange(len(some))
+                group.append(some, products[k])
+                continue
+            has_more = True
+            # Without those that have left.
+            own = np.flatnonzero(self._group_of == k)
+            self._place[own] = np.arange(len(own))
+            self._is_used[k] = now
+            self._groups[k] = _Group.of(own, now)
+        if has_more:
+            self._lay_out()
+
+    def _computed(self) -> list[Array]:
+        """The products of each group."""
+        return [group.computed(self._masses, self._dtype) for group in self._groups]
 
     def sums(self, counts: NDArray) -> Array:
         """Σ_j counts_ji m_ja m_jb for all pairs of sets.
@@ -115,22 +156,19 @@ class MassProducts:
         Parameters
         ----------
         counts : array of shape (n_samples, n_rows)
-            Any numbers, objects in the order of `order`.
+            Any numbers.
 
         Returns
         -------
         array of shape (n_focal_sets, n_focal_sets, n_rows)
         """
         sums = np.empty((self._bounds[-1], counts.shape[1]), self._dtype)
-        for group, (start, stop) in zip(
-            self._groups, pairwise(self._bounds), strict=True
+        for group, products, (start, stop) in zip(
+            self._groups, self._computed(), pairwise(self._bounds), strict=True
         ):
-            if group.products is None:
-                own = self._masses[self.order[group.places]]
-                group.products = group.multiplied(own).astype(self._dtype)
             # Small numbers become large ones where they are needed, in the cache.
-            some: Array = counts[group.places].astype(self._dtype)
-            np.matmul(group.products.T, some, out=sums[start:stop])
+            some: Array = counts.take(group.objects, axis=0).astype(self._dtype)
+            np.matmul(products.T, some, out=sums[start:stop])
         n_sets = self._masses.shape[1]
         return (self._of_pairs @ sums).reshape(n_sets, n_sets, -1)
 
@@ -166,44 +204,61 @@ def _labels(is_used: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 def _n_products(counts: Array) -> Array:
     """Pairs of sets that are used at all, (...)."""
-    n_used = (counts > 0).sum(axis=-1)
-    return n_used * (n_used + 1) / 2
+    return _n_pairs((counts > 0).sum(axis=-1))
+
+
+def _n_pairs(n_sets: NDArray) -> Array:
+    """Pairs of so many sets, those of a set with itself included."""
+    return n_sets * (n_sets + 1) / 2
 
 
 @dataclass(eq=False)
 class _Group:
-    """Some objects next to each other in the order, and the sets they have masses on.
+    """Some objects, and the sets they have masses on.
 
     Attributes
     ----------
-    places : slice
-        Which objects.
+    objects : array of int, shape (n_objects,)
+        Which objects, also those that have left.
     first, second : array of shape (n_pairs,)
         Numbers of the sets that are multiplied.
     products : array of shape (n_objects, n_pairs), or None
-        The products; None if they are still to be computed.
+        The products, 0 of objects that have left; None if they are still to be
+        computed.
     """
 
-    places: slice
+    objects: NDArray[np.intp]
     first: NDArray[np.intp]
     second: NDArray[np.intp]
     products: Array | None = None
 
     @classmethod
-    def of(cls, places: slice, is_used: NDArray[np.bool_]) -> "_Group":
+    def of(cls, objects: NDArray[np.intp], is_used: NDArray[np.bool_]) -> "_Group":
         """With all pairs of the sets that are used."""
         used = np.flatnonzero(is_used)
         first, second = _upper_triangle(len(used))
-        return cls(places, used[first], used[second])
+        return cls(objects, used[first], used[second])
 
     @property
     def size(self) -> int:
         """Number of products."""
-        return (self.places.stop - self.places.start) * len(self.first)
+        return len(self.objects) * len(self.first)
 
     def multiplied(self, masses: Array) -> Array:
         """Products of masses, (n_some, n_pairs)."""
         return masses.take(self.first, axis=1) * masses.take(self.second, axis=1)
+
+    def computed(self, masses: Array, dtype: type) -> Array:
+        """The products, from the masses of all objects if there are none yet."""
+        if self.products is None:
+            self.products = self.multiplied(masses[self.objects]).astype(dtype)
+        return self.products
+
+    def append(self, objects: NDArray[np.intp], products: Array) -> None:
+        """More objects, 0 after the products of the others."""
+        self.objects = np.concatenate([self.objects, objects])
+        room = np.zeros((len(objects), products.shape[1]), products.dtype)
+        self.products = np.concatenate([products, room])
 
 
 @lru_cache

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from credalis.belief import FocalSets
+from credalis.belief._combination import is_fast
 from credalis.objectives._mass_products import MassProducts
 from credalis.objectives._row_stress import MAX_ENTRIES, RowStress, coupled_blocks, cut
 from credalis.optimize import Quadratics, RowQuadratics
@@ -24,7 +25,7 @@ _MAX_PLACES_PER_PAIR = 32
 # The same where conflicts are read among those of all pairs, of so many objects at a
 # time: it takes less time than to gather masses.
 _MAX_DENSE_PLACES = 16
-_DENSE_ROWS = 64
+_ROWS_AT_ONCE = 64
 
 # How many times as long a product of gathered numbers takes as one of those in place.
 _GATHERING = 6
@@ -134,22 +135,31 @@ class PartnerStress(RowStress):
         return csr_array((values, self.columns, self._starts), shape=shape)
 
     @cached_property
-    def _pairs(self) -> tuple[csr_array, ...]:
-        """1 for the pairs (i, j), and for the pairs (j, i)."""
-        return self._both_ways(self._matrix(np.ones(len(self.columns), dtype=np.int8)))
-
-    @cached_property
     def _near(self) -> tuple[csr_array, ...]:
         """1 - δ*_ij of the pairs (i, j), and of the pairs (j, i), if it is not 0.
 
         Of many pairs δ* is 1 to rounding.
         """
-        kept = np.flatnonzero(self.similarities > np.finfo(self._dtype).eps / 2)
-        values: NDArray = self.similarities.take(kept).astype(self._dtype)
-        starts = np.searchsorted(kept, self._starts).astype(self._starts.dtype)
-        parts = values, self.columns.take(kept), starts
+        is_near = self.similarities > np.finfo(self._dtype).eps / 2
+        n_near = np.count_nonzero(is_near)
+        values: NDArray = np.empty(n_near, self._dtype)
+        columns = np.empty(n_near, self.columns.dtype)
+        starts = np.zeros_like(self._starts)
+        stop = 0
+        # Some objects at a time: pages that are new to a process take longer than what
+        # is written there.
+        for rows in cut(0, self.n_samples, _ROWS_AT_ONCE):
+            ends = self._starts[rows.start : rows.stop + 1]
+            part = slice(ends[0], ends[-1])
+            kept = np.flatnonzero(is_near[part])
+            before = np.searchsorted(kept, ends[:-1] - ends[0])
+            starts[rows.start : rows.stop] = stop + before
+            start, stop = stop, stop + len(kept)
+            values[start:stop] = self.similarities[part].take(kept)
+            columns[start:stop] = self.columns[part].take(kept)
+        starts[-1] = stop
         shape = self.n_samples, self.n_samples
-        return self._both_ways(csr_array(parts, shape=shape))
+        return self._both_ways(csr_array((values, columns, starts), shape=shape))
 
     @cached_property
     def _near_blocks(self) -> dict[tuple[int, int], list[csr_array]]:
@@ -245,14 +255,25 @@ class PartnerStress(RowStress):
     @cached_property
     def _counts(self) -> dict[tuple[int, int], NDArray[np.int8]]:
         """What `_counts_of` finds; it is asked again in each sweep."""
+        n_samples, blocks = self.n_samples, self.blocks()
         # In one piece: pages of large arrays are new to a process in less time.
-        room = np.zeros(self.n_samples**2, dtype=np.int8)
+        room = np.zeros(n_samples**2, dtype=np.int8)
+        sizes = np.array([block.stop - block.start for block in blocks])
+        widths = sizes.repeat(sizes)
+        starts = np.array([block.start for block in blocks]).repeat(sizes)
+        # Where the count of an object and the first one is.
+        firsts = starts * (n_samples - 1) + np.arange(n_samples)
         counts = {}
-        for rows in self.blocks():
-            own = slice(rows.start * self.n_samples, rows.stop * self.n_samples)
-            block = room[own].reshape(self.n_samples, -1)
-            self._count(rows, block)
-            counts[rows.start, rows.stop] = block
+        for block in blocks:
+            part = slice(*self._starts[[block.start, block.stop]])
+            rows, columns = self.rows[part], self.columns[part]
+            one = np.int8(1)
+            np.add.at(room, firsts.take(rows) + columns * widths[block.start], one)
+            # The pairs the other way round, without a list of them.
+            np.add.at(room, firsts.take(columns) + rows * widths.take(columns), one)
+        for block in blocks:
+            own = slice(block.start * n_samples, block.stop * n_samples)
+            counts[block.start, block.stop] = room[own].reshape(n_samples, -1)
         return counts
 
     def _counts_of(self, rows: slice) -> NDArray[np.int8]:
@@ -260,19 +281,13 @@ class PartnerStress(RowStress):
 
         The rows of one object have it once at most as a partner.
         """
-        block = rows.start, rows.stop
-        if block not in self._counts:
-            counts = np.zeros((self.n_samples, rows.stop - rows.start), dtype=np.int8)
-            self._count(rows, counts)
-            self._counts[block] = counts
-        return self._counts[block]
-
-    def _count(self, rows: slice, counts: NDArray[np.int8]) -> None:
-        """Add the pairs of a block to zeros."""
-        own = np.arange(counts.shape[1])
-        for part in (_rows_of(each, rows) for each in self._pairs):
-            places = part.indices * len(own) + own.repeat(np.diff(part.indptr))
-            np.add.at(counts.reshape(-1), places, np.int8(1))
+        if (rows.start, rows.stop) in self._counts:
+            return self._counts[rows.start, rows.stop]
+        parts = [
+            counts[:, max(rows.start - start, 0) : max(rows.stop - start, 0)]
+            for (start, _), counts in self._counts.items()
+        ]
+        return np.concatenate(parts, axis=1)
 
     @cached_property
     def _products(self) -> dict[int, MassProducts]:
@@ -306,21 +321,26 @@ class PartnerStress(RowStress):
             return None
         if (products := self._products_of(masses, start)) is None:
             return None
-        sums = products.sums(self._counts_of(rows).take(products.order, axis=0))
+        sums = products.sums(self._counts_of(rows))
         sums /= len(self.rows)
-        of_rows = np.moveaxis(sums, 2, 0).astype(np.float64, copy=False)
         rounded: Array = masses.astype(self._dtype)
         # δ* is 1 less the similarity, and the masses of an object add up to 1.
         near = sum(part @ rounded for part in self._near_of(rows))
-        targets = of_rows.sum(axis=2) - near / len(self.rows)
-        return self._apart_both_ways(of_rows), self._apart(targets)
+        targets = sums.sum(axis=1, dtype=np.float64).T - near / len(self.rows)
+        return self._apart_both_ways(sums), self._apart(targets)
 
     def _apart_both_ways(self, matrices: Array) -> Array:
-        """C A C of symmetric matrices A, (n_matrices, n_focal_sets, n_focal_sets)."""
-        shape = matrices.shape
-        once = self._apart(matrices.reshape(-1, shape[-1])).reshape(shape)
-        turned = once.transpose(0, 2, 1).reshape(-1, shape[-1])
-        return self._apart(turned).reshape(shape)
+        """C A C of symmetric matrices A, (n_focal_sets, n_focal_sets, n_matrices).
+
+        The result has shape (n_matrices, n_focal_sets, n_focal_sets).
+        """
+        if not is_fast(self.focal_sets):
+            # As they lie: to turn them is slower than the products.
+            apart = self.focal_sets.disjoint.astype(matrices.dtype)
+            both = apart @ np.tensordot(apart, matrices, axes=1)
+            return np.moveaxis(both, 2, 0).astype(np.float64, order="C")
+        turned = np.moveaxis(matrices, 2, 0).astype(np.float64, order="C")
+        return self._apart(self._apart(turned).transpose(0, 2, 1))
 
     def _own_forms(
         self, masses: Array, rows: slice, start: int = 0
@@ -367,11 +387,20 @@ class PartnerStress(RowStress):
 
     def value(self, masses: Array) -> float:
         """Mean of squares over the given pairs."""
+        return self._value(masses, np.float64)
+
+    def rough_value(self, masses: Array) -> float:
+        """The same, with conflicts as accurate as the sums of `row_problem`."""
+        return self._value(masses, self._dtype)
+
+    def _value(self, masses: Array, dtype: type) -> float:
         is_dense = self.n_samples**2 <= _MAX_DENSE_PLACES * len(self.rows)
         conflicts = self._read_conflicts if is_dense else self._gathered_conflicts
+        against: Array = self._apart(masses).astype(dtype, copy=False)
         total = 0.0
-        for part, found in conflicts(masses, self._apart(masses)):
-            residuals = found + self.similarities[part] - 1.0
+        for part, found in conflicts(masses.astype(dtype, copy=False), against):
+            residuals = found + self.similarities[part]
+            residuals -= 1.0
             total += float(residuals @ residuals)
         return total / len(self.rows)
 
@@ -387,11 +416,12 @@ class PartnerStress(RowStress):
         self, masses: Array, against: Array
     ) -> Iterator[tuple[slice, Array]]:
         """The same, read among those of some objects with all."""
-        for rows in cut(0, self.n_samples, _DENSE_ROWS):
+        for rows in cut(0, self.n_samples, _ROWS_AT_ONCE):
             ends = self._starts[rows.start : rows.stop + 1]
             part = slice(ends[0], ends[-1])
             firsts = np.arange(len(ends) - 1) * self.n_samples
-            places = self.columns[part] + np.repeat(firsts, np.diff(ends))
+            places = np.repeat(firsts, np.diff(ends))
+            places += self.columns[part]
             yield part, (against[rows] @ masses.T).take(places)
 
 

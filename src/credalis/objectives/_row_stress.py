@@ -76,6 +76,10 @@ class RowStress(ABC):
     def value(self, masses: Array) -> float:
         """L, of one start."""
 
+    def rough_value(self, masses: Array) -> float:
+        """L where a descent begins, as accurate as what it then decreases by."""
+        return self.value(masses)
+
     def _apart(self, masses: Array) -> Array:
         """``masses @ C``."""
         return unchecked_mass_apart(masses, self.focal_sets)
@@ -138,7 +142,13 @@ class RowCost:
 
     def value(self, masses: Array) -> float:
         """The whole cost."""
-        stress = self.stress.value(masses)
+        return self._with_constraints(self.stress.value(masses), masses)
+
+    def rough_value(self, masses: Array) -> float:
+        """The whole cost where a descent begins."""
+        return self._with_constraints(self.stress.rough_value(masses), masses)
+
+    def _with_constraints(self, stress: float, masses: Array) -> float:
         if self.constraints is None:
             return stress
         return stress + self.constraint_weight * self.constraints.value(masses.T)

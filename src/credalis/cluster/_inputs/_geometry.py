@@ -63,6 +63,9 @@ _ROUGH, _NEAR = 1e-3, 0.05
 # Euclidean distances of so many objects to others are computed at a time.
 _ROWS_AT_ONCE = 500
 
+# Numbers that are computed at a time.
+_IN_CACHE = 32_768
+
 # The heuristic of the paper's experiments: δ0 is the 0.9 quantile up to four clusters.
 # Above, few pairs are in one cluster, and the quantile follows their share.
 _MAX_FEW_CLUSTERS = 4
@@ -248,7 +251,7 @@ def _log_rate(
     number whose exponential is one.
     """
     known: dict[float, float] = {}
-    given = share, squares, np.empty_like(squares), known
+    given = share, squares, known
     low, high = around
     while low > -_STEEPEST and _excess(low, *given) > 0:
         low -= _STRIDE
@@ -264,19 +267,28 @@ def _excess(
     log_rate: float,
     share: float,
     squares: NDArray[np.float64],
-    targets: NDArray[np.float64],
     known: dict[float, float],
 ) -> float:
-    """How much the mean of 1 - exp(-γ d²) exceeds a share; the targets are written.
+    """How much the mean of 1 - exp(-γ d²) exceeds a share.
 
     What has been found is known: `brentq` asks again at the ends.
     """
     if log_rate not in known:
-        with np.errstate(over="ignore"):
-            np.multiply(squares, -np.exp(log_rate), out=targets)
-        np.expm1(targets, out=targets)
-        known[log_rate] = -float(targets.mean()) - share
+        total = _negative_targets(squares, -np.exp(log_rate))
+        known[log_rate] = -total / len(squares) - share
     return known[log_rate]
+
+
+def _negative_targets(squares: NDArray[np.float64], rate: float) -> float:
+    """The sum of exp(-γ d²) - 1, of halves: what is computed stays in the cache."""
+    if len(squares) > _IN_CACHE:
+        # Where NumPy would divide the sum.
+        middle = len(squares) // 16 * 8
+        halves = squares[:middle], squares[middle:]
+        return sum(_negative_targets(half, rate) for half in halves)
+    with np.errstate(over="ignore"):
+        targets = squares * rate
+    return float(np.expm1(targets, out=targets).sum())
 
 
 def paper_quantile(n_clusters: int) -> float:

@@ -191,7 +191,7 @@ def descend_together(
 
     traces = iterate_together(
         step,
-        [(start, cost.value(start)) for start in starts],
+        [(start, cost.rough_value(start)) for start in starts],
         tol=tol,
         max_iter=max_iter,
         reports=reports,
