@@ -56,6 +56,25 @@ def test_intervals_with_other_objects_are_part_of_those_with_all(rng):
         np.testing.assert_allclose(some, all_of_them[:50, 50:], atol=1e-6)
 
 
+@pytest.mark.parametrize("with_others", [False, True])
+def test_intervals_of_objects_that_are_never_together_are_zero(rng, with_others):
+    # Components that are far apart, and objects in any order.
+    component = rng.integers(4, size=200)
+    posteriors = random_posteriors(rng, 20, 200, 2)
+    sure = np.full((20, 200, 8), 1e-9, np.float32)
+    for k in (0, 1):
+        chosen = np.broadcast_to(2 * component + k, (20, 200))
+        np.put_along_axis(sure, chosen[..., None], posteriors[..., k : k + 1], axis=2)
+    others = sure[:, 130:] if with_others else None
+    lower, upper = pair_intervals(sure, 0.9, others)
+    exact = np.einsum("bik,bjk->bij", *[sure.astype(float)] * 2)
+    expected = np.quantile(exact, [0.05, 0.95], axis=0)
+    if with_others:
+        expected = expected[:, :, 130:]
+    np.testing.assert_allclose([lower, upper], expected, atol=1e-6)
+    assert (upper == 0).mean() > 0.2
+
+
 def test_the_order_of_the_components_does_not_matter(rng):
     posteriors = random_posteriors(rng, 30, 40, 4)
     switched = np.array([each[:, rng.permutation(4)] for each in posteriors])

@@ -77,6 +77,14 @@ def test_no_sweep_increases_the_loss(seed, kind, n_landmarks):
     assert_decreasing(losses)
 
 
+@pytest.mark.parametrize("n_landmarks", [30, 11, 1])
+def test_the_loss_of_a_sweep_is_that_of_its_masses(rng, n_landmarks):
+    lower, upper = random_intervals(rng, 30)
+    fit = IntervalFit.of(lower[:, :n_landmarks], upper[:, :n_landmarks], PAIRS)
+    masses, loss = fit.sweep_and_loss(rng.dirichlet(np.ones(6), 30))
+    assert loss == pytest.approx(fit.loss(masses), rel=1e-12)
+
+
 def test_reference_masses_from_intervals(reference, seed):
     expected = reference("bootclus_mass_from_P.json")
     fit = IntervalFit.of(

@@ -397,12 +397,12 @@ default="auto"
         order = problem.order
         start = _bayesian_masses(problem.posteriors, focal_sets)[np.ix_(order, kept)]
 
-        def step(masses: Array) -> tuple[Array, float]:
-            masses = fit.sweep(masses)
-            return masses, fit.loss(masses)
-
         trace = iterate(
-            step, start, tol=self.tol, max_iter=self.max_iter, report=report
+            fit.sweep_and_loss,
+            start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            report=report,
         )
         masses = np.zeros((len(start), len(focal_sets)))
         masses[np.ix_(order, kept)] = trace.state

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,11 @@ class IntervalFit:
             focal_sets.disjoint[np.ix_(kept, kept)].astype(float),
         )
 
+    @cached_property
+    def _singles(self) -> NDArray[np.intp]:
+        """The sets of one cluster."""
+        return np.flatnonzero(self.is_single)
+
     @property
     def n_samples(self) -> int:
         """Number of objects."""
@@ -85,20 +91,14 @@ class IntervalFit:
 
     def loss(self, masses: Array) -> float:
         """The objective over the number of pairs, for masses (n_samples, n_sets)."""
-        known = masses[: self.n_landmarks]
-        views = known * self.is_single, known @ self.disjoint
-        total = 0.0
-        for rows in self._landmark_blocks() + self._free_blocks():
-            is_landmark = rows.start < self.n_landmarks
-            targets = self._targets(self.lower[rows], self.upper[rows])
-            for view, target in zip(views, targets, strict=True):
-                misfit = masses[rows] @ view.T - target
-                if is_landmark:
-                    misfit[_own_entries(rows)] = 0.0
-                # Pairs of two landmarks occur twice.
-                weight = 0.5 if is_landmark else 1.0
-                total += weight * float(np.vdot(misfit, misfit))
-        return max(total / self.n_pairs, SMALLEST_LOSS)
+        total = self._cost_of_landmarks(masses)
+        views = self._views(masses[: self.n_landmarks])
+        for rows in self._free_blocks():
+            total += sum(
+                float(np.vdot(misfit, misfit))
+                for misfit in self._misfits(masses[rows], views, rows)
+            )
+        return self._per_pair(total)
 
     def sweep(self, masses: Array) -> Array:
         """Change the rows a block at a time; the objective does not increase.
@@ -107,14 +107,48 @@ class IntervalFit:
         change together, the length of their step is the one at which the objective, a
         polynomial of degree four, is smallest.
         """
+        return self.sweep_and_loss(masses)[0]
+
+    def sweep_and_loss(self, masses: Array) -> tuple[Array, float]:
+        """`sweep`, and `loss` of what it returns, whose forms are at hand."""
         masses = masses.copy()
         self._change_landmarks(masses)
         known = masses[: self.n_landmarks]
+        total = self._cost_of_landmarks(masses)
         for rows in self._free_blocks():
             poll()
-            problem = self.problem_of(self.lower[rows], self.upper[rows], known)
-            masses[rows] = minimize_on_simplex(problem, masses[rows])
-        return masses
+            targets = self._targets(self.lower[rows], self.upper[rows])
+            problem = self._problem(targets, known)
+            own = minimize_on_simplex(problem, masses[rows])
+            masses[rows] = own
+            total += float(np.vdot(problem.products(own) - 2 * problem.linear, own))
+            total += sum(float(np.vdot(target, target)) for target in targets)
+        return masses, self._per_pair(total)
+
+    def _cost_of_landmarks(self, masses: Array) -> float:
+        """The objective over pairs of two landmarks."""
+        total, views = 0.0, self._views(masses[: self.n_landmarks])
+        for rows in self._landmark_blocks():
+            for misfit in self._misfits(masses[rows], views, rows):
+                misfit[_own_entries(rows)] = 0.0
+                # Each pair occurs twice.
+                total += 0.5 * float(np.vdot(misfit, misfit))
+        return total
+
+    def _views(self, known: Array) -> tuple[Array, Array]:
+        """S m and C m of some objects, without the sets where S m is always 0."""
+        return known[:, self._singles], known @ self.disjoint
+
+    def _misfits(
+        self, own: Array, views: tuple[Array, Array], rows: slice
+    ) -> tuple[Array, Array]:
+        """Beliefs about the pairs of some objects and the landmarks, less targets."""
+        same, different = views
+        first, second = self._targets(self.lower[rows], self.upper[rows])
+        return own[:, self._singles] @ same.T - first, own @ different.T - second
+
+    def _per_pair(self, total: float) -> float:
+        return max(total / self.n_pairs, SMALLEST_LOSS)
 
     def problem_of(
         self, lower: NDArray[np.floating], upper: NDArray[np.floating], known: Array
@@ -123,13 +157,21 @@ class IntervalFit:
 
         From bounds (n_rows, n_known) and masses (n_known, n_sets).
         """
-        targets = self._targets(lower, upper)
-        linear = targets[0] @ (known * self.is_single)
-        linear += targets[1] @ (known @ self.disjoint)
+        return self._problem(self._targets(lower, upper), known)
+
+    def _problem(self, targets: Sequence[Array], known: Array) -> RowQuadratics:
+        linear = self._linear(targets, self._views(known))
         return RowQuadratics(self.form(known.T @ known), linear)
 
+    def _linear(self, targets: Sequence[Array], views: tuple[Array, Array]) -> Array:
+        """Σ_j of the targets of a pair times S m_j and C m_j, (n_rows, n_sets)."""
+        same, different = views
+        linear = targets[1] @ different
+        linear[:, self._singles] += targets[0] @ same
+        return linear
+
     def _change_landmarks(self, masses: Array) -> None:
-        same, different = masses * self.is_single, masses @ self.disjoint
+        same, different = self._views(masses)
         moments = masses.T @ masses
         for rows in self._landmark_blocks():
             poll()
@@ -138,11 +180,10 @@ class IntervalFit:
             targets = self._targets(self.lower[:, rows].T, self.upper[:, rows].T)
             for target in targets:
                 target[_own_entries(rows)] = 0.0
-            linear = targets[0] @ same + targets[1] @ different
-            forms = self.form(moments) - (
-                same[rows, :, None] * same[rows, None, :]
-                + different[rows, :, None] * different[rows, None, :]
-            )
+            linear = self._linear(targets, (same, different))
+            own = np.stack([block * self.is_single, different[rows]], axis=2)
+            forms = own @ own.transpose(0, 2, 1)
+            np.subtract(self.form(moments), forms, out=forms)
             step = minimize_on_simplex(RowQuadratics(forms, linear), block) - block
             size, _ = minimize_quartic(
                 _change_of_rows(forms, linear, block, step)
@@ -151,8 +192,7 @@ class IntervalFit:
             changed = block + size * step
             moments += changed.T @ changed - block.T @ block
             masses[rows] = changed
-            same[rows] = changed * self.is_single
-            different[rows] = changed @ self.disjoint
+            same[rows], different[rows] = self._views(changed)
 
     def form(self, moments: Array) -> Array:
         """S T S + C T C for T = Σ_j m_j m_jᵀ."""
@@ -217,7 +257,7 @@ def _change_of_rows(forms: Array, linear: Array, block: Array, step: Array) -> A
 
     Coefficients of t, ..., t⁴.
     """
-    turned = np.einsum("ijk,ik->ij", forms, step)
+    turned = (forms @ step[:, :, None])[:, :, 0]
     slope = np.vdot(turned, block) - np.vdot(linear, step)
     return np.array([2 * slope, np.vdot(turned, step), 0.0, 0.0])
 

@@ -15,6 +15,9 @@ Array = NDArray[np.float64]
 # Added to the number of objects of a component, which is then never 0.
 _SMALLEST_NUMBER = 10 * np.finfo(np.float64).eps
 
+# Numbers that are computed at a time.
+_IN_CACHE = 2**16
+
 _NO_SPREAD = (
     "a component of a bootstrap sample has no spread in some direction: increase "
     "reg_covar or lower n_clusters"
@@ -121,13 +124,13 @@ def responsibilities(
         logs = n_features * np.log(factors)
         factors = np.repeat(factors[:, None], n_features, axis=1)
     values = np.empty((n_components, turned.shape[1]))
-    for k, (mean, factor) in enumerate(zip(means, factors, strict=True)):
-        deviations = turned - mean[:, None]
-        if factor.ndim == 2:
-            deviations = factor.T @ deviations
-        else:
+    if factors.ndim == 3:
+        _squared_lengths(turned, means, factors, values)
+    else:
+        for mean, factor, own in zip(means, factors, values, strict=True):
+            deviations = turned - mean[:, None]
             deviations *= factor[:, None]
-        np.einsum("ij,ij->j", deviations, deviations, out=values[k])
+            np.einsum("ij,ij->j", deviations, deviations, out=own)
     values *= -0.5
     with np.errstate(divide="ignore"):
         constants = np.log(weights) + logs - 0.5 * n_features * np.log(2 * np.pi)
@@ -139,6 +142,26 @@ def responsibilities(
     return values, largest + np.log(sums)
 
 
+def _squared_lengths(turned: Array, means: Array, factors: Array, out: Array) -> None:
+    """Write |Pᵀ (x - mean)|² of all components, (n_components, n_samples).
+
+    One product for all components, some objects at a time. It is of the objects as they
+    are: their own rounding matters as much.
+    """
+    n_components, n_features = means.shape
+    rotated = factors.transpose(0, 2, 1)
+    centers = (rotated @ means[:, :, None]).reshape(-1, 1)
+    rotated = rotated.reshape(-1, n_features)
+    size = max(1, _IN_CACHE // len(rotated))
+    for start in range(0, turned.shape[1], size):
+        part = slice(start, start + size)
+        deviations = rotated @ turned[:, part]
+        deviations -= centers
+        deviations *= deviations
+        deviations = deviations.reshape(n_components, n_features, -1)
+        np.add.reduce(deviations, axis=1, out=out[:, part])
+
+
 def _maximized(
     turned: Array, shares: Array, covariance_type: str, reg_covar: float
 ) -> Mixture:
@@ -146,8 +169,9 @@ def _maximized(
     n_features = len(turned)
     numbers = shares.sum(axis=1) + _SMALLEST_NUMBER
     means = shares @ turned.T / numbers[:, None]
-    spreads = [turned - mean[:, None] for mean in means]
-    pairs = list(zip(shares, spreads, strict=True))
+    # One after the other: those of all components would not stay in the cache.
+    spreads = (turned - mean[:, None] for mean in means)
+    pairs = zip(shares, spreads, strict=True)
     if covariance_type in ("full", "tied"):
         covariances = np.array([(spread * share) @ spread.T for share, spread in pairs])
         if covariance_type == "tied":

@@ -35,7 +35,9 @@ _PRECISION = 1e-7
 _NO_PROBABILITY = np.float32(1e-15)
 
 # Pairs of objects treated at a time: some thousands of samples of them fit in a cache.
-_TILE_ROWS, _TILE_COLUMNS = 32, 64
+# Their number is no power of two, or all samples of a pair would be in a few of its
+# places when they are gathered.
+_TILE_ROWS, _TILE_COLUMNS = 24, 63
 
 _MAX_EM_ITERATIONS = 1000
 _EM_TOLERANCE = 1e-4
@@ -196,7 +198,8 @@ def bootstrap(
             [(X, mixture, seed) for seed in seeds[chosen]],
             n_jobs=n_jobs,
         )
-        posteriors[chosen] = [values for _, _, values in answers]
+        for found, (_, _, values) in zip(posteriors[chosen], answers, strict=True):
+            found[:] = values
         fitted += [replicate for replicate, _, _ in answers]
         report(len(fitted), -answers[-1][1])
     replicates = Replicates(
@@ -217,7 +220,8 @@ def pair_intervals(
 
     In the mixture of bootstrap sample b it is P_ij = Σ_k π_ik π_jk, whatever the order
     of the components. The bounds are the (1 ∓ confidence)/2 quantiles over b, from
-    samples of a few pairs at a time.
+    samples of a few pairs at a time. Both are 0 where no sample can exceed 1e-7, most
+    of which are not even computed.
 
     Parameters
     ----------
@@ -232,38 +236,51 @@ def pair_intervals(
     -------
     lower, upper : array of float32, shape (n_samples, n_others)
     """
-    posteriors = np.where(posteriors < _NO_PROBABILITY, np.float32(0), posteriors)
-    columns_of = posteriors
+    # No sample of a pair exceeds the product of these.
+    largest = posteriors.max(axis=0)
+    order = np.argsort(largest.argmax(axis=1), kind="stable")
+    largest_others, order_of_others = largest, order
     if others is not None:
-        columns_of = np.where(others < _NO_PROBABILITY, np.float32(0), others)
-    n_rows, n_columns = posteriors.shape[1], columns_of.shape[1]
-    turned = np.ascontiguousarray(columns_of.transpose(0, 2, 1))
-    lower = np.empty((n_rows, n_columns), np.float32)
-    upper = np.empty((n_rows, n_columns), np.float32)
-    for top in range(0, n_rows, _TILE_ROWS):
+        largest_others = others.max(axis=0)
+        order_of_others = np.argsort(largest_others.argmax(axis=1), kind="stable")
+    columns_of = (posteriors if others is None else others)[:, order_of_others]
+    turned = np.ascontiguousarray(_without_traces(columns_of).transpose(0, 2, 1))
+    lower = np.zeros((len(order), len(order_of_others)), np.float32)
+    upper = np.zeros_like(lower)
+    # Objects of a component are next to each other, and so are those far from them.
+    for top in range(0, len(order), _TILE_ROWS):
         poll()
-        rows = slice(top, top + _TILE_ROWS)
-        left = posteriors[:, rows]
-        # Tiles below the diagonal are the mirror image of those above.
-        start = top - top % _TILE_COLUMNS if others is None else 0
-        for first in range(start, n_columns, _TILE_COLUMNS):
-            columns = slice(first, first + _TILE_COLUMNS)
-            samples = left @ turned[:, :, columns]
+        rows = order[top : top + _TILE_ROWS]
+        left = _without_traces(posteriors[:, rows])
+        most = (largest[rows] @ largest_others[order_of_others].T).max(axis=0)
+        if others is None:
+            most[:top] = 0.0  # pairs below the diagonal are those above
+        places = np.flatnonzero(most > _PRECISION)
+        while len(places):
+            part = slice(places[0], places[0] + _TILE_COLUMNS)
+            columns = order_of_others[part]
+            samples = left @ turned[:, :, part]
             bounds = _quantiles(samples.reshape(len(samples), -1), confidence)
-            shape = samples.shape[1:]
-            lower[rows, columns] = bounds[0].reshape(shape)
-            upper[rows, columns] = bounds[1].reshape(shape)
-            if others is None:
-                lower[columns, rows] = lower[rows, columns].T
-                upper[columns, rows] = upper[rows, columns].T
+            for all_of, own in zip((lower, upper), bounds, strict=True):
+                own = own.reshape(samples.shape[1:])
+                all_of[np.ix_(rows, columns)] = own
+                if others is None:
+                    all_of[np.ix_(columns, rows)] = own.T
+            places = places[places >= part.stop]
     return lower, upper
+
+
+def _without_traces(posteriors: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.where(posteriors < _NO_PROBABILITY, np.float32(0), posteriors)
 
 
 def _quantiles(
     samples: NDArray[np.float32], confidence: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Lower and upper quantile of each column, by linear interpolation."""
-    np.minimum(samples, 1.0, out=samples)  # rounding may exceed it
+    # Rounding may exceed 1. NumPy compares with an array several times as fast as with
+    # a number.
+    np.minimum(samples, np.ones(samples.shape[1], samples.dtype), out=samples)
     lower, upper = samples.min(axis=0), samples.max(axis=0)
     spread = np.flatnonzero(upper - lower > _PRECISION)
     ranked = np.ascontiguousarray(samples[:, spread].T)
