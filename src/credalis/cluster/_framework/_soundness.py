@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.stats import binom
+from sklearn import config_context
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
@@ -168,6 +169,7 @@ def in_one_unit(values: Array, metric: Any) -> Geometry:
     return Geometry(values, metric)
 
 
+@config_context(assume_finite=True, skip_parameter_validation=True)
 def find_groups(geometry: Geometry, n_groups: int) -> Groups | None:
     """Groups by k-means, or around medoids where there are only dissimilarities.
 
@@ -328,13 +330,16 @@ def unequal_columns(spreads: Array) -> tuple[int, int] | None:
 
 def relative_spread(geometry: Geometry) -> float:
     """Standard deviation of the dissimilarities as a share of their mean."""
+    lengths = _lengths_of_pairs(geometry)
+    return float(lengths.std() / lengths.mean()) if lengths.any() else 0.0
+
+
+def _lengths_of_pairs(geometry: Geometry) -> Array:
+    """Dissimilarities of all pairs of some objects."""
     objects = np.arange(min(len(geometry.values), _MAX_PAIRS_OF))
     if geometry.is_euclidean:
-        lengths = pdist(geometry.values[objects])
-    else:
-        matrix = geometry.distances(objects)
-        lengths = matrix[np.triu_indices(len(objects), 1)]
-    return float(lengths.std() / lengths.mean()) if lengths.any() else 0.0
+        return pdist(geometry.values[objects])
+    return squareform(geometry.distances(objects), checks=False)
 
 
 def lacks_contrast(spread: float, groups: Groups | None) -> bool:
@@ -348,9 +353,7 @@ def lacks_contrast(spread: float, groups: Groups | None) -> bool:
 
 def mean_and_spread_of_targets(geometry: Geometry, scale: float) -> tuple[float, float]:
     """Mean and standard deviation of δ* over the pairs of some objects."""
-    objects = np.arange(min(len(geometry.values), _MAX_PAIRS_OF))
-    lengths = geometry.distances(objects)[np.triu_indices(len(objects), 1)]
-    targets = transform(lengths, scale)
+    targets = transform(_lengths_of_pairs(geometry), scale)
     return float(targets.mean()), float(targets.std())
 
 
