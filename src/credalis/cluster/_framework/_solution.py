@@ -273,11 +273,16 @@ def _run(
     return solution
 
 
+def to_nobody(iteration: int, loss: float) -> None:
+    """Report nothing."""
+
+
 def _report(progress: Progress | None, run: int) -> Report:
     """What a run is to call with the number of an iteration and its loss."""
+    if progress is None:
+        return to_nobody
 
     def report(iteration: int, loss: float) -> None:
-        if progress is not None:
-            progress.report(run, iteration, loss)
+        progress.report(run, iteration, loss)
 
     return report

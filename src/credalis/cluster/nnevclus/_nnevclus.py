@@ -21,7 +21,7 @@ from credalis.belief import FocalSets
 from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._estimator import BaseCredalClusterer
 from credalis.cluster._framework._fit import MAX_WHOLE, Outcome, fit
-from credalis.cluster._framework._solution import Solution
+from credalis.cluster._framework._solution import Solution, to_nobody
 from credalis.cluster._inputs._geometry import EARLIER_DEFAULTS
 from credalis.cluster._inputs._side_information import copied_information
 from credalis.cluster._inputs._views import Views, are_tables, joined, view_columns
@@ -889,10 +889,13 @@ default="auto"
         previous: NetworkSolution | None,
         reports: list[Callable[[int, float], None]],
     ) -> list[Solution]:
-        def report(iteration: int, loss: float) -> None:
+        def to_all(iteration: int, loss: float) -> None:
             for each in reports:
                 each(iteration, loss)
 
+        # To say nothing for each start in each iteration takes its time.
+        is_heard = any(each is not to_nobody for each in reports)
+        report = to_all if is_heard else to_nobody
         train = solve if problem.views is None else solve_views
         return [train(problem, focal_sets, rngs, previous=previous, report=report)]
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._control import poll, stoppable
+from credalis.cluster._framework._solution import to_nobody
 from credalis.cluster.nnevclus._settings import Settings
 from credalis.network import BlockTrainer, TrainingData, full_objective, torch_engine
 from credalis.optimize import (
@@ -346,7 +347,7 @@ def train_together(
             max_iter=settings.max_iter,
             memory=_memory(starts.size),
             halve_at=halve_at,
-            report=report,
+            report=None if report is to_nobody else report,
         )
     else:
         traces = [
