@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import credalis
 from credalis import EVCLUS, NNEVCLUS
-from credalis.cluster._inputs._clusters import hard_clusters
+from credalis.cluster._inputs._clusters import hard_clusters, rough_share_apart
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.dissimilarity import transform
 from credalis.sources import ArraySource
@@ -223,3 +223,11 @@ def test_only_some_of_many_objects_are_clustered_to_start_from():
     objects, labels = clusters.inner()
     assert set(objects) <= set(clusters.objects)
     assert adjusted_rand_score(objects >= 5000, labels) == 1.0
+
+
+@pytest.mark.parametrize("sizes", [(50, 50), (90, 20, 10), (30,) * 6])
+def test_single_runs_give_the_share_of_pairs_apart(sizes):
+    geometry, n_clusters = Geometry(blobs(sizes)[0]), len(sizes)
+    clusters = hard_clusters(geometry, n_clusters, np.random.RandomState(0))
+    share = rough_share_apart(geometry, n_clusters, np.random.RandomState(1))
+    assert share == pytest.approx(clusters.share_apart)

@@ -14,7 +14,11 @@ from credalis._checks import check_finite, check_numbers, check_spread, naming
 from credalis._weights import copies
 from credalis.belief import FocalSets
 from credalis.cluster._framework._solution import Solution
-from credalis.cluster._inputs._clusters import HardClusters, hard_clusters
+from credalis.cluster._inputs._clusters import (
+    HardClusters,
+    hard_clusters,
+    rough_share_apart,
+)
 from credalis.cluster._inputs._geometry import (
     Geometry,
     attribute_geometry,
@@ -283,10 +287,14 @@ def prepare(
     starts_from_clusters = is_auto and not is_informed and is_new
     if starts_from_clusters and settings.begins_with_clusters:
         settings = settings.beginning_with_clusters()
-    if clusters is None and (starts_from_clusters or takes_contrast(settings)):
+    if clusters is None and starts_from_clusters:
         clusters = hard_clusters(counted, settings.n_clusters, rng)
         clusters = replace(clusters, objects=drawn[clusters.objects])
-    share = 0.0 if clusters is None else clusters.share_apart
+    share = 0.0
+    if clusters is not None:
+        share = clusters.share_apart
+    elif takes_contrast(settings):
+        share = rough_share_apart(counted, settings.n_clusters, rng)
     trained = None
     if starts_from_clusters and settings.may_sample:
         assert clusters is not None
