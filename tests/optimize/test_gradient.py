@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from credalis.optimize import minimize_adaptive, minimize_lbfgs, minimize_together
+from credalis.optimize._lbfgs import _Descents
 from helpers import assert_decreasing
 
 quick = settings(max_examples=40)
@@ -422,6 +423,19 @@ def test_the_worse_half_is_dropped():
     lengths = [trace.n_iter for trace in traces]
     assert lengths == [4, 13, 4, 13, 7]
     assert not any(trace.converged for trace in traces)
+
+
+def test_a_start_that_falls_fast_is_not_dropped():
+    descents = _Descents(mixed, STARTS[[0, 0, 0, 0]], tol=0.0, memory=5)
+    # If iterations to come are like these, the third will be below the second.
+    descents.losses = [[1.0], [3.0, 2.5], [4.5, 3.0], [4.0, 3.5]]
+    descents.drop_worse_half()
+    assert descents.active == [0, 2]
+    # No more than ten iterations are looked back.
+    descents.losses[2] = [9.0, *[3.0] * 11]
+    descents.losses[0] = [2.0]
+    descents.drop_worse_half()
+    assert descents.active == [0]
 
 
 def test_reports_name_the_lowest_value_of_all():

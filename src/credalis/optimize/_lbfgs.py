@@ -33,6 +33,8 @@ _EPSILON = float(np.finfo(float).eps)
 _SMALLEST_VALUE = 1e-10
 # A step may be short by accident, so that decreases are averaged.
 _N_AVERAGED = 5
+# Iterations that starts are thought ahead before the worse ones are dropped.
+_N_AHEAD = 10
 
 _CARELESS = nullcontext()
 
@@ -71,7 +73,8 @@ def minimize_together(
         Number of steps remembered.
     halve_at : tuple of int, default=()
         Iterations after which only the better half of the starts that are left, of an
-        odd number the larger half, goes on.
+        odd number the larger half, goes on: those with the lowest values ten iterations
+        later, if these are like the last ten.
     report : callable, default=None
         Called after each iteration, of the start that has made most, with its number
         and the lowest value of all.
@@ -108,10 +111,11 @@ def minimize_together(
     n_iter = 0
     with stoppable(lambda: True) as ending:
         while len(descents.active) and max_iter > 0:
+            before = n_iter
             descents.step(max_iter)
-            if descents.n_iter == n_iter:
-                continue
             n_iter = descents.n_iter
+            if n_iter == before:
+                continue
             if report is not None:
                 report(n_iter, descents.lowest)
             if n_iter in halve_at and len(descents.active):
@@ -174,12 +178,18 @@ class _Descents:
 
     def step(self, max_iter: int) -> None:
         """Evaluate the next point of every start; end those that have settled."""
-        lengths = np.array(self.lengths)[:, None]
-        # What is tried first is no farther than the last step, and care takes time.
-        is_far = max(self.lengths) > 1.0
-        with np.errstate(over="ignore", invalid="ignore") if is_far else _CARELESS:
-            steps = self.directions * lengths
+        longest = max(self.lengths)
+        if longest == 1.0 == min(self.lengths):
+            # Most steps; every call counts where points are small.
+            steps = self.directions
             trials = self.points + steps
+        else:
+            lengths = np.array(self.lengths)[:, None]
+            # What is tried first is no farther than the last step, and care takes time.
+            is_far = longest > 1.0
+            with np.errstate(over="ignore", invalid="ignore") if is_far else _CARELESS:
+                steps = self.directions * lengths
+                trials = self.points + steps
         values, gradients = self._evaluate(trials)
         slopes = _row_products(gradients, self.directions)
         is_done = [
@@ -196,6 +206,7 @@ class _Descents:
             self.points, self.values, self.gradients = trials, values, gradients
         else:
             self._note(trials, values)
+            steps = steps.copy()
             for place, has_stepped in enumerate(is_done):
                 if has_stepped:
                     self.points[place] = trials[place]
@@ -220,10 +231,17 @@ class _Descents:
             )
 
     def drop_worse_half(self) -> None:
-        """Let only the better half of the active starts go on."""
+        """Let only the better half of the active starts go on.
+
+        Better by where they would be after some more iterations like the last ones.
+        """
         n_kept = -(-len(self.active) // 2)
-        order = sorted(range(len(self.active)), key=self.values.__getitem__)
+        order = sorted(range(len(self.active)), key=self._expected)
         self.keep(sorted(order[:n_kept]))
+
+    def _expected(self, place: int) -> float:
+        losses = self.losses[self.active[place]]
+        return 2 * losses[-1] - losses[-1 - min(_N_AHEAD, len(losses) - 1)]
 
     def keep(self, places: list[int]) -> None:
         """Let only these of the active starts go on."""
@@ -321,10 +339,8 @@ class _Descents:
         """New directions after a step, or where no step was found; which have none."""
         is_fresh = self.curvature.is_fresh
         is_stuck = [False] * len(is_new)
-        for place, bracket in enumerate(self.brackets):
-            if bracket is None or is_new[place]:
-                continue
-            if bracket.n_trials >= _MAX_TRIALS:
+        for place, has_new in enumerate(is_new):
+            if not has_new and _n_trials(self.brackets[place]) >= _MAX_TRIALS:
                 # The curvature may have misled, as it does across an edge of f.
                 is_stuck[place], is_new[place] = is_fresh[place], True
                 self.curvature.forget(place)
@@ -450,15 +466,16 @@ class _Curvature:
         """-H g for the last gradients of each start."""
         inverse, along, memory = self._inverse, self._along, self._memory
         scale = np.array(self._scales)[:, None, None]
+        negative = -scale
         factors = np.empty_like(along)
-        of_changes = np.matmul(inverse, along[:, :memory])
+        of_changes = inverse @ along[:, :memory]
         inner = self._products @ of_changes
         inner -= along[:, memory:-1]
-        inner *= -scale
+        inner *= negative
         inner -= self._diagonal * of_changes
         np.matmul(inverse.swapaxes(1, 2), inner, out=factors[:, :memory])
         np.multiply(of_changes, scale, out=factors[:, memory:-1])
-        factors[:, -1:] = -scale
+        factors[:, -1:] = negative
         directions: Array = np.matmul(factors.swapaxes(1, 2), self._rows)[:, 0]
         return directions
 
