@@ -20,12 +20,15 @@ from benchmarks import (
     explanations,
     gower,
     growth,
+    images,
     indices,
+    levels,
     methods,
     metric_learning,
     mixed,
     neighbors,
     nnevclus,
+    numbers,
     out_of_core,
     page,
     peaks,
@@ -35,6 +38,7 @@ from benchmarks import (
     sizes,
     streams,
     suggestions,
+    words,
 )
 from benchmarks.harness import Skipped, environment, table
 from benchmarks.journal import RESULTS
@@ -64,11 +68,15 @@ EXPERIMENTS = {
     "earlier": earlier.run,
     "explanations": explanations.run,
     "growth": growth.run,
+    "images": images.run,
+    "levels": levels.run,
     "mixed": mixed.run,
+    "numbers": numbers.run,
     "out_of_core": out_of_core.run,
     "row_costs": row_costs.run,
     "streams": streams.run,
     "suggestions": suggestions.run,
+    "words": words.run,
 }
 ALL = BENCHMARKS | EXPERIMENTS
 # They take hours, can be interrupted, and have options of their own.
