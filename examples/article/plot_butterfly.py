@@ -52,4 +52,4 @@ plt.show()
 
 # %%
 # Table 1 of the article: masses on ∅, on each cluster, and on both.
-partition.to_pandas().filter(like="m(").round(3).set_axis(numbers)
+partition.to_pandas().filter(like="m ").round(3).set_axis(numbers)

@@ -43,8 +43,8 @@ model = NNEVCLUS(
 ).fit(X)
 
 # %%
-# Learning curve and Shepard diagram. EVCLUS is free to choose every mass; the network
-# comes near to its loss.
+# Learning curve and Shepard diagram. EVCLUS is free to choose every mass; the loss of
+# the network is less than twice as large.
 evclus = EVCLUS(4, **settings).fit(X)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 HistoryDisplay.from_estimator(model).plot(ax=left, title="Learning curve")

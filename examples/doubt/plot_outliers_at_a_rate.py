@@ -53,8 +53,9 @@ plt.show()
 
 # %%
 # Is the rate kept? Each point is a new training set with new objects. On average they
-# are near the line; a single training set may lead to half or to twice as many false
-# alarms. To choose the share of false ones among the alarms instead, ask for ``fdr=``.
+# are near the line; a single training set may lead to half or to more than twice as
+# many false alarms. To choose the share of false ones among the alarms instead, ask for
+# ``fdr=``.
 rates = [0.01, 0.02, 0.05, 0.1]
 seen = []
 for seed in range(20):

@@ -299,7 +299,7 @@ default="auto"
     Each view should show all clusters: those that only several views together tell
     apart are found in one table of all columns. Clusters that overlap so much that
     their stress is no less than that of noise can lose against a view of noise. A fit
-    with several views takes three to five times as long: networks are also trained on
+    with several views takes five to fifteen times as long: networks are also trained on
     noise, and start from the hard clusters of each view and of all together.
 
     References
