@@ -233,6 +233,7 @@ def test_nothing_of_a_kind_is_said_in_words(reported):
         ((262, 77, 3), ("77", "22", "1")),
         ((1, 1, 1), ("34", "33", "33")),
         ((999, 1, 0), ("> 99", "< 1", "0")),
+        ((199, 1, 0), ("> 99", "< 1", "0")),
         ((4, 0, 0), ("100", "0", "0")),
         ((0, 0, 0), ("0", "0", "0")),
     ],
@@ -724,7 +725,36 @@ def test_missing_values_and_odd_columns_are_shown_as_they_are(reported):
     first = next(text for text in page.hover_texts() if "<b>object 0</b>" in text)
     for words in ("gaps: –", "own: –", "flag: True", "day: 2020-01-01", "mixed: –"):
         assert words in first
-    assert page.figure("profiles")["data"][0]["y"] == ["gaps", "own"]
+    assert page.figure("profiles")["data"][0]["y"] == ["gaps", "own", "day"]
+
+
+def test_dates_are_read_as_dates(reported):
+    """Nobody knows which day 18 710 is."""
+    X = four_class(40)
+    day = np.datetime64("2021-03-24T18:00") + np.repeat([0, 400], 20) * np.timedelta64(
+        1, "D"
+    )
+    data = {"since": np.where(np.arange(40) == 3, np.datetime64("NaT"), day)}
+    page = reported(CredalPartition.from_labels(np.repeat([0, 1], 20)), X, data=data)
+    early, late = page.cards
+    assert "early since (2021-03-24, all: 2021-10-1" in early
+    assert "late since (2022-04-28, all: 2021-10-1" in late
+    assert "since: 2021-03-24" in page.hover_texts()[0]
+    assert "since: –" in page.hover_texts()[3]
+    panel = page.figure("feature-0")
+    assert panel["layout"]["xaxis"]["type"] == "date"
+    assert panel["data"][-1]["x"][0].startswith("2021-03-24")
+    assert not re.search(r"\b18\W?7\d\d\b", page.text)
+
+
+def test_dates_in_the_units_of_the_model_are_dates_as_well(reported):
+    rng = np.random.default_rng(0)
+    days = np.repeat([18_000.0, 19_000], 30) + rng.integers(0, 300, 60)
+    size = np.repeat([1.0, 5], 30) + rng.normal(size=60)
+    X = StandardScaler().fit_transform(np.column_stack([days, size]))
+    data = {"since": days.astype("datetime64[D]"), "size": size}
+    page = reported(ECM(2, random_state=0).fit(X), X, data=data)
+    assert re.search(r"since (up to|from) 20\d\d-\d\d-\d\d", page.text)
 
 
 def test_objects_have_the_names_given_or_those_of_the_index(network, reported):

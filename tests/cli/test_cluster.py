@@ -445,7 +445,7 @@ class TestWrongUse:
                 "column 'b', row 0: numbers must be finite",
             ),
             ("t.csv", b"k,l\nx,1\nx,1\nx,1\n", "no column left to cluster by: 'l', "),
-            ("t.csv", b"a,b\n1,2\n", "minimum of 2 is required"),
+            ("t.csv", b"a,b\n1,2\n", "t.csv has 1 row to cluster"),
             ("t.csv", b"a,b\n1,2\n1,2\n", "number of distinct rows"),
             ("t.xlsx", b"PK\x03\x04 no workbook", "t.xlsx cannot be read"),
             ("t.parquet", b"PAR1 but not really", "t.parquet cannot be read"),

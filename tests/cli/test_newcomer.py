@@ -221,6 +221,37 @@ def test_a_model_scores_the_next_export(run, tmp_path):
     assert model.facts["decisions"][0].startswith("'x0' left out")
 
 
+def test_a_report_shows_dates_and_not_days_since_1970(run, tmp_path):
+    write_csv(tmp_path / "sold.csv", [["size", "sold"], *_sales()])
+    result = run("cluster", "sold.csv", "-c", "2", "--quiet", "--report", "r.html")
+    assert result.code == 0, result.err
+    page = unescape((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert "late sold (2024-0" in page
+    assert "early sold (2021-0" in page
+    assert '"type":"date"' in page
+
+
+def _sales():
+    """Small things of 2021 and large ones of 2024, with a gap."""
+    rng = np.random.default_rng(0)
+    for k in range(60):
+        year, size = (2021, 1.0) if k % 2 else (2024, 9.0)
+        day = dt.date(year, 1, 1) + dt.timedelta(int(rng.integers(60)))
+        yield [round(size + rng.normal(), 2), None if k == 7 else day.isoformat()]
+
+
+def test_too_few_rows_are_named(run, tmp_path):
+    (tmp_path / "one.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "two.csv").write_text("a,b\n1,2\n3,5\n")
+    for command in ("cluster", "compare"):
+        result = run(command, "one.csv", "-c", "2")
+        assert (result.code, result.out) == (1, "")
+        assert "one.csv has 1 row to cluster; two are the least" in result.err
+        result = run(command, "two.csv", "-c", "3")
+        assert "-c 3 asks for more clusters than two.csv has rows (2)" in result.err
+    assert "there is no file lost.credalis" in run("info", "lost.credalis").err
+
+
 def test_strict_is_an_error_for_each(run, tmp_path):
     write_csv(tmp_path / "penguins.csv", penguins())
     command = ("cluster", "penguins.csv", "-c", "3", "-m", "ECM", "--strict")

@@ -137,5 +137,5 @@ def test_readings_in_words():
     assert in_words("comma", "€ 1 000") == (
         "numbers with decimal commas and blanks between thousands, in €"
     )
-    assert in_words("dmy days") == "days since 1970-01-01, read as d/m/y"
+    assert in_words("dmy days") == "days since 1970-01-01 from d/m/y"
     assert in_words("time") == "hours of the day"

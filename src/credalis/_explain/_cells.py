@@ -309,6 +309,8 @@ def _of_steps(model: Any, X: Any) -> Cells:
         )
     check_dense("X", X)
     columns = columns_of(X, getattr(model, "feature_names_in_", None))
+    for j in getattr(model, "date_columns_", ()):
+        columns[j] = replace(columns[j], kind="date")
     is_kept = np.ones(len(columns[0].values), dtype=bool)
     if hasattr(X, "iloc") or hasattr(X, "get_columns"):
         places, matrix = None, X

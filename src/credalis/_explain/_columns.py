@@ -49,7 +49,8 @@ class Column:
         if np.isnan(value):
             return _MISSING
         if self.kind == "date":
-            return str(np.datetime64(round(value), "D"))
+            # Whoever was born at noon was born on that day.
+            return str(np.datetime64(int(np.floor(value)), "D"))
         if self.words:
             return self.words[min(max(round(value), 0), len(self.words) - 1)]
         return quantity(value)
@@ -157,7 +158,7 @@ def _column(name: str, cells: NDArray[Any]) -> Column:
             f"column {name!r} must have one axis, got cells of shape {cells.shape}"
         )
     if cells.dtype.kind == "M":
-        return Column(name, _days(cells), "date")
+        return Column(name, days(cells), "date")
     if cells.dtype.kind in "iuf":
         return Column(name, _finite(cells.astype(np.float64)))
     values = [_plain(cell) for cell in cells.tolist()]
@@ -201,7 +202,7 @@ def _float(cell: Any) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def _days(moments: NDArray[Any]) -> Array:
+def days(moments: NDArray[Any]) -> Array:
     """Days since 1970-01-01."""
     micros = moments.astype("datetime64[us]")
     days = micros.astype(np.int64) / 8.64e10

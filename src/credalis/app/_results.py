@@ -125,7 +125,8 @@ def _write_arrays(
     for j in order:
         column = profiles.columns[j]
         if column.name not in known:
-            axes.append({"name": column.name})
+            unit = " (days since 1970-01-01)" if column.is_date else ""
+            axes.append({"name": column.name + unit})
             values.append(column.values)
     for j, each in enumerate(values):
         _write(folder / f"axis-{j}.bin", each, "<f4")

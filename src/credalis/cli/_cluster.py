@@ -30,7 +30,7 @@ from credalis.cli._shared._methods import (
     takes_gower,
     wants_gower,
 )
-from credalis.cli._shared._n_clusters import choose_n_clusters
+from credalis.cli._shared._n_clusters import check_n_clusters, choose_n_clusters
 from credalis.cli._shared._names import (
     DEFAULT,
     DEFAULT_OF_MIXED,
@@ -161,6 +161,7 @@ def begin(data: str, options: dict[str, Any], console: Console) -> Beginning:
         takes_gower=is_open or takes_gower(estimator),
         wants_gower=wants_gower(estimator),
     )
+    check_n_clusters(options["n_clusters"], table.name, len(table.X))
     if table.metric is not None:
         if is_open:
             method = DEFAULT_OF_MIXED

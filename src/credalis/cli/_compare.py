@@ -9,6 +9,7 @@ from credalis import _compare
 from credalis.cli._shared._console import Console
 from credalis.cli._shared._data import Data, DataOptions, load_data
 from credalis.cli._shared._interrupts import stop_if_asked
+from credalis.cli._shared._n_clusters import check_n_clusters
 from credalis.cli._shared._names import (
     FOR_DATA_ALONE,
     FOR_MANY_ROWS,
@@ -47,6 +48,7 @@ def run(data: str, **options: Any) -> None:
             text_columns=others,
             by="credalis compare",
         )
+        check_n_clusters(options["n_clusters"], table.name, len(table.X))
         if methods is None:
             methods = _methods_for(len(table.X), console)
         result = _compare.compare(

@@ -167,7 +167,7 @@ def _words(fit: dict[str, Any]) -> str:
         between, level = "ambiguous", "; by the largest mass"
     return (
         f"{fit['clear']} clear, {fit['ambiguous']} {between}, "
-        f"{fit['outliers']} outliers{level}"
+        f"{fit['outliers']} outlier{'s' * (fit['outliers'] != 1)}{level}"
     )
 
 

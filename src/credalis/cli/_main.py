@@ -127,6 +127,8 @@ def message_of(error: Exception) -> str:
             f"not enough memory ({one_line(str(error)) or 'no details'}): use a "
             "sample of the rows, or -m ECM, which needs the least memory"
         )
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"there is no file {visible(str(error.filename))}"
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{visible(str(error.filename))}: {error.strerror.lower()}"
     if isinstance(error, _EXPECTED):

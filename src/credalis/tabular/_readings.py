@@ -114,7 +114,7 @@ def in_words(reading: str, sample: str | None = None) -> str:
         return f"{what}, in {'per cent' if sign == '%' else sign}" if sign else what
     form, _, part = reading.partition(" ")
     if part:
-        order = "" if form == "date" else f", read as {'/'.join(form)}"
+        order = "" if form == "date" else f" from {'/'.join(form)}"
         return f"{DATE_PARTS[part]}{order}"
     return {"time": "hours of the day", "duration": "days"}.get(reading, "numbers")
 

@@ -12,6 +12,11 @@ const KINDS = { number: "numbers", category: "categories", date: "dates", ordere
 /** @type {(keyof Settings)[]} */
 const OF_TABLE = ["roles", "scale", "missing", "sheet", "delimiter", "decimal", "precomputed"];
 
+/** What was decided, without how the command line is told otherwise. @param {string} text */
+function withoutOptions(text) {
+  return text.replace(/ \(--[^)]*\)/g, "");
+}
+
 /** Begin with a file, or open a saved work. @param {App} app @param {File} file */
 export async function take(app, file) {
   app.say(`Reading ${file.name}`);
@@ -124,7 +129,7 @@ function show(app, place, state, preview) {
         h("label", { class: "hidden", for: id }, `What ${column.name} is for`),
         h("select", { id, onchange: (event) => setRole(column.name, /** @type {Role} */ (event.target.value)) },
           ROLES.map(([value, text]) => h("option", { value, selected: value === role }, text)))),
-      h("td", { class: "text soft" }, column.why || preview.rows.slice(0, 4).map((row) => row[j]).filter(Boolean).join(", ")));
+      h("td", { class: "text soft" }, withoutOptions(column.why ?? "") || preview.rows.slice(0, 4).map((row) => row[j]).filter(Boolean).join(", ")));
   });
   const head = [counted(preview.n_rows ?? 0, "row"), counted(counting.length, "column that counts", "columns that count")];
   if (preview.n_dropped) head.push(`${shown(preview.n_dropped)} rows left out`);
@@ -139,7 +144,7 @@ function show(app, place, state, preview) {
         h("tbody", {}, rows))),
     preview.decisions.length > 0 && h("details", { id: "decisions", open: openDetails.has("decisions") || !place.querySelector("#decisions") },
       h("summary", {}, "What was decided about the table"),
-      h("ul", {}, preview.decisions.map((text) => h("li", {}, text)))),
+      h("ul", {}, preview.decisions.map((text) => h("li", {}, withoutOptions(text))))),
     h("details", { id: "first-rows", open: openDetails.has("first-rows") },
       h("summary", {}, "First rows"),
       h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "First rows" }, h("table", {},

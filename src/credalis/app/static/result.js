@@ -180,7 +180,7 @@ function changes(app, found, run) {
   return h("div", { class: "changes", id: "changes" },
     h("h3", {}, `What changed since result ${run?.before ?? ""}`),
     h("p", {}, found.n_moved ? `${counted(found.n_moved, "object")} moved to another cluster. ` : "No object moved to another cluster. ",
-      `${step("clear")}, ${step("between")}, ${step("outliers")}. `,
+      `Of all objects, ${step("clear")}, ${step("between")}, ${step("outliers")}. `,
       found.n_clearer > 0 && `${counted(found.n_clearer, "object")} became clear. `,
       found.n_vaguer > 0 && `${counted(found.n_vaguer, "object")} came into doubt. `,
       found.n_moved > 0 && h("button", { type: "button", id: "show-moved", onclick: () => app.select(found.all_moved) }, "Show them on the map")),

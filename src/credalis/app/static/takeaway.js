@@ -12,7 +12,7 @@ const WORDS = {
   "report.html": "The report: one page to send to others",
   "labels.csv": "Your groups",
   "must_link.csv": "Pairs that belong together, by your answers",
-  "cannot_link.csv": "Pairs that do not",
+  "cannot_link.csv": "Pairs that belong apart, by your answers",
 };
 
 /** The step. @param {App} app @returns {Step} */

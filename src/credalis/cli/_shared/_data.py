@@ -164,6 +164,9 @@ class Data:
         }
         for j, name in enumerate(columns.cyclic):
             table[name] = columns.cycles[kept, j]
+        for name, reading in columns.plan.readings.items():
+            if name in table and reading.endswith(" days"):
+                table[name] = _dated(table[name])
         for name, order in columns.plan.orders.items():
             table[name] = _ranked(table[name], order)
         for name, values in columns.texts.items():
@@ -174,6 +177,13 @@ class Data:
             cells = as_floats(values)[kept] if is_number else _texts(values, kept)
             table[name] = cells
         return table
+
+
+def _dated(days: NDArray[np.float64]) -> NDArray[np.datetime64]:
+    """Days since 1970-01-01 as dates again, for a reader."""
+    is_known = np.isfinite(days)
+    micros = (np.where(is_known, days, 0.0) * 8.64e10).round().astype("datetime64[us]")
+    return np.where(is_known, micros, np.datetime64("NaT"))
 
 
 def _ranked(ranks: NDArray[np.float64], order: Sequence[str]) -> NDArray[np.object_]:
@@ -272,6 +282,12 @@ def load_data(
         if options.id_column is None
         else pa.field(options.id_column, columns.others[options.id_column].type)
     )
+    n_rows = len(prepared.X)
+    if n_rows < 2 and not options.precomputed:
+        raise ValueError(
+            f"{table.name} has {n_rows or 'no'} row{'' if n_rows else 's'} to cluster; "
+            "two are the least"
+        )
     data = Data(
         table.name,
         columns,
@@ -442,7 +458,8 @@ def _note_what_was_read(
     names = data.columns.names
     how = "" if data.metric is not None else f", {_SCALED[scaling]}"
     console.note(
-        f"{data.name}: {n_rows} rows, {len(names)} columns ({listed(names)}){how}"
+        f"{data.name}: {n_rows} rows, {len(names)} column{'s' * (len(names) != 1)} "
+        f"({listed(names)}){how}"
     )
     for decision in data.decisions:
         console.note(f"- {decision}")

@@ -22,6 +22,14 @@ MAX_ROWS = 500
 _N_RESAMPLES = 3
 
 
+def check_n_clusters(wanted: Any, name: str, n_rows: int) -> None:
+    """Refuse more clusters than the table has rows, before any work."""
+    if isinstance(wanted, int) and wanted > n_rows:
+        raise ValueError(
+            f"-c {wanted} asks for more clusters than {name} has rows ({n_rows})"
+        )
+
+
 def choose_n_clusters(
     estimator: BaseCredalClusterer,
     X: np.ndarray,

@@ -17,6 +17,7 @@ from credalis.report._charts.chart import (
     numbers,
 )
 from credalis.report._charts.ranges import robust_range
+from credalis.report._content.columns import Column
 from credalis.report._content.features import Feature, features_of
 from credalis.report._content.profiles import Profiles
 from credalis.report._content.subject import Subject
@@ -25,7 +26,6 @@ from credalis.report._content.text import (
     counted,
     percentages,
     plain,
-    quantity,
 )
 from credalis.report._content.words import word_counts
 
@@ -137,7 +137,7 @@ def _ridges(subject: Subject, feature: Feature, clusters: NDArray[np.intp]) -> A
         color = hex_color(colors[k])
         traces.append(
             go.Scatter(
-                x=numbers(x),
+                x=_places(feature.column, x),
                 y=numbers(y),
                 mode="lines",
                 line={"color": color, "width": 1},
@@ -151,7 +151,7 @@ def _ridges(subject: Subject, feature: Feature, clusters: NDArray[np.intp]) -> A
         medians.append((float(np.median(members)), row))
     traces.append(
         go.Scatter(
-            x=numbers(np.array([x for x, _ in medians])),
+            x=_places(feature.column, np.array([x for x, _ in medians])),
             y=[row + 0.11 for _, row in medians],
             mode="markers",
             marker={
@@ -162,7 +162,8 @@ def _ridges(subject: Subject, feature: Feature, clusters: NDArray[np.intp]) -> A
             hoverinfo="skip",
         )
     )
-    span = edges[-1] - edges[0]
+    room = 0.03 * (edges[-1] - edges[0])
+    ends = np.array([edges[0] - room, edges[-1] + room])
     return go.Figure(
         data=traces,
         layout=layout(
@@ -170,14 +171,25 @@ def _ridges(subject: Subject, feature: Feature, clusters: NDArray[np.intp]) -> A
             margin={"l": 30, "r": 8, "t": 2, "b": 26},
             xaxis=axis(
                 "",
-                range=[float(edges[0] - 0.03 * span), float(edges[-1] + 0.03 * span)],
-                nticks=5,
+                type="date" if feature.column.is_date else "linear",
+                range=_places(feature.column, ends)
+                if feature.column.is_date
+                else ends.tolist(),
+                nticks=3 if feature.column.is_date else 5,
                 tickfont={"size": 11},
                 fixedrange=True,
             ),
             yaxis=axis("", **_rows(clusters)),
         ),
     )
+
+
+def _places(column: Column, values: Array) -> list[Any]:
+    """Where on the axis values of a column are; of dates, moments in words."""
+    if not column.is_date:
+        return numbers(values)
+    micros = (values * 8.64e10).round().astype("datetime64[us]")
+    return [str(moment) for moment in micros]
 
 
 def _edges(values: Array, groups: NDArray[np.intp]) -> Array:
@@ -215,7 +227,8 @@ def _hover(subject: Subject, feature: Feature, k: int) -> str:
     """Quartiles of a cluster in a column of numbers."""
     values = feature.column.values[subject.groups == k]
     values = values[np.isfinite(values)]
-    quartiles = [quantity(value) for value in np.quantile(values, [0.25, 0.5, 0.75])]
+    text = feature.column.text
+    quartiles = [text(value) for value in np.quantile(values, [0.25, 0.5, 0.75])]
     return (
         f"<b>cluster {k}</b><br>{chart_text(feature.column.name)}: median "
         f"{quartiles[1]}<br>half of the {counted(len(values), 'object')} from "
@@ -309,7 +322,7 @@ def _alt(subject: Subject, feature: Feature, clusters: NDArray[np.intp]) -> str:
     if not feature.column.is_numeric:
         return f"Shares of the words of {name} in each of {len(clusters)} clusters."
     medians = [
-        f"{k}: {quantity(float(np.nanmedian(values)))}"
+        f"{k}: {feature.column.text(float(np.nanmedian(values)))}"
         for k in clusters[:_MANY].tolist()
         for values in [feature.column.values[subject.groups == k]]
         if np.isfinite(values).any()

@@ -220,7 +220,8 @@ def _views(
     return [
         {
             "name": columns[j].name,
-            "title": chart_text(columns[j].name),
+            "title": chart_text(columns[j].name)
+            + (" (days since 1970-01-01)" if columns[j].is_date else ""),
             "values": numbers(columns[j].values[shown]),
             "range": robust_range(columns[j].values, subject.groups),
         }
@@ -257,9 +258,9 @@ def _caption(
         parts.append("There is one feature; the height is the doubt about an object.")
     elif subject.matrix.shape[1] > 2:
         parts.append(
-            f"{number(subject.matrix.shape[1])} features cannot be drawn in the plane, "
-            "so the axes are the first two principal components (PCA), the directions "
-            "in which the objects vary most."
+            "More than two features cannot be drawn in the plane, so the axes are the "
+            "first two principal components (PCA), the directions in which the objects "
+            "vary most."
         )
     if has_views:
         parts.append(

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from credalis._checks import naming
 from credalis._drawing.inputs import check_feature_names
-from credalis._explain._columns import as_array, from_arrow, from_polars
-from credalis.report._content.text import plain, quantity
+from credalis._explain._columns import as_array, days, from_arrow, from_polars
+from credalis.report._content.text import date_text, measured, plain, quantity
 
 # A column of more different words names things.
 _MAX_CATEGORIES = 30
+# Of a day.
+_MICROSECONDS = 8.64e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +27,14 @@ class Column:
     name : str
     values : array of shape (n_samples,)
     is_numeric : bool
+    is_date : bool, default=False
+        Whether the numbers are days since 1970-01-01.
     """
 
     name: str
     values: NDArray[Any]
     is_numeric: bool
+    is_date: bool = False
 
     @property
     def is_varying(self) -> bool:
@@ -40,11 +45,29 @@ class Column:
             and np.nanmin(self.values) < np.nanmax(self.values)
         )
 
+    def text(self, value: float) -> str:
+        """A number of the column, for a reader; the day if it holds dates."""
+        return date_text(value) if self.is_date else quantity(value)
+
+    def mean_text(self, value: float, spread: float) -> str:
+        """A mean of the column, as exactly as it matters."""
+        return date_text(value) if self.is_date else measured(value, spread)
+
+    @property
+    def contents(self) -> NDArray[Any]:
+        """The cells, dates as dates."""
+        if not self.is_date:
+            return self.values
+        is_known = np.isfinite(self.values)
+        micros = np.where(is_known, self.values, 0.0) * _MICROSECONDS
+        moments = micros.round().astype("datetime64[us]")
+        return np.where(is_known, moments, np.datetime64("NaT"))
+
     def cell(self, i: int) -> str:
         """What stands in row i, for a reader."""
         value = self.values[i]
         if self.is_numeric:
-            return quantity(float(value))
+            return self.text(float(value))
         return "–" if _is_missing(value) else plain(value)
 
     def words(self, chosen: NDArray[np.bool_]) -> list[str | None]:
@@ -112,14 +135,19 @@ def _raw_columns(data: Any, estimator: Any) -> tuple[list[Any], list[NDArray[Any
 
 def _from_pandas(series: Any) -> NDArray[Any]:
     """Numbers as float, also those of pandas' own types that know missing values."""
-    if getattr(series.dtype, "kind", "O") in "iuf":
+    kind = getattr(series.dtype, "kind", "O")
+    if kind in "iuf":
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind == "M" and getattr(series.dt, "tz", None) is not None:
+        series = series.dt.tz_localize(None)
     return series.to_numpy()
 
 
 def _column(name: Any, values: NDArray[Any]) -> Column:
-    numbers = _numbers(values)
     title = plain(name) or "(no name)"
+    if values.dtype.kind == "M":
+        return Column(title, days(values), is_numeric=True, is_date=True)
+    numbers = _numbers(values)
     if numbers is None:
         return Column(title, values, is_numeric=False)
     return Column(title, np.where(np.isfinite(numbers), numbers, np.nan), True)

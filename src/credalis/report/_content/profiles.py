@@ -9,7 +9,7 @@ from credalis._drawing.palette import cluster_colors, hex_color, on_dark
 from credalis.partition._presentation import cluster_counts
 from credalis.report._content.columns import Column
 from credalis.report._content.subject import Subject
-from credalis.report._content.text import measured, number
+from credalis.report._content.text import number
 from credalis.report._content.words import Known, known_of, telling_words
 
 Array = NDArray[np.float64]
@@ -66,17 +66,17 @@ class Profiles:
 
     def mean(self, k: int, j: int) -> str:
         """Mean of cluster k in column j, for a reader."""
-        return measured(self.means[k, j], self.spread[j])
+        return self.columns[j].mean_text(self.means[k, j], self.spread[j])
 
     def overall(self, j: int) -> str:
         """Mean of all objects in column j, for a reader."""
-        return measured(self.center[j], self.spread[j])
+        return self.columns[j].mean_text(self.center[j], self.spread[j])
 
     def describe(self, k: int) -> str:
         """What distinguishes cluster k, in words."""
         differences = np.nan_to_num(self.differences[k])
         notable = [
-            f"{_degree(differences[j])} {self.columns[j].name} "
+            f"{_degree(differences[j], self.columns[j])} {self.columns[j].name} "
             f"({self.mean(k, j)}, all: {self.overall(j)})"
             for j in np.argsort(-np.abs(differences), kind="stable")[:_N_WORDS]
             if abs(differences[j]) >= _NOTABLE
@@ -89,14 +89,20 @@ class Profiles:
         spread = np.where(self.spread > 0, self.spread, np.inf)
         scores = np.nan_to_num((values - self.center) / spread)
         return ", ".join(
-            f"very {'high' if scores[j] > 0 else 'low'} {self.columns[j].name}"
+            f"very {_side(scores[j], self.columns[j])} {self.columns[j].name}"
             for j in np.argsort(-np.abs(scores), kind="stable")[:2]
             if abs(scores[j]) >= _UNUSUAL
         )
 
 
-def _degree(difference: float) -> str:
-    word = "high" if difference > 0 else "low"
+def _side(difference: float, column: Column) -> str:
+    """Dates are late where numbers are high."""
+    above, below = ("late", "early") if column.is_date else ("high", "low")
+    return above if difference > 0 else below
+
+
+def _degree(difference: float, column: Column) -> str:
+    word = _side(difference, column)
     return f"very {word}" if abs(difference) >= _STRONG else word
 
 

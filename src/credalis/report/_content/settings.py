@@ -138,7 +138,8 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
     estimator, partition = subject.estimator, subject.partition
     facts = [("objects", number(partition.n_samples))]
     if not subject.is_precomputed:
-        facts.append(("features", number(subject.matrix.shape[1])))
+        n_features = len(subject.compared_by or range(subject.matrix.shape[1]))
+        facts.append(("features", number(n_features)))
     facts += [
         ("clusters", number(partition.n_clusters)),
         ("focal sets", number(len(partition.focal_sets))),

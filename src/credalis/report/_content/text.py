@@ -49,6 +49,13 @@ def quantity(value: float, digits: int = 4) -> str:
     return f"{MINUS}{text}" if value < 0 else text
 
 
+def date_text(days: float) -> str:
+    """The day of a moment in days since 1970-01-01, as in 2024-05-31."""
+    if not np.isfinite(days):
+        return "–"
+    return str(np.datetime64(int(np.floor(days)), "D"))
+
+
 def measured(value: float, spread: float) -> str:
     """A mean, as exactly as it matters where values vary by the spread."""
     if not (np.isfinite(value) and 1e-3 <= spread < 1e9):
@@ -63,7 +70,7 @@ def measured(value: float, spread: float) -> str:
 def percentage(part: float, whole: float) -> str:
     """A share; neither 0 % of some nor 100 % of not quite all."""
     share = part / whole if whole else 0.0
-    if 0 < share < 0.005:
+    if 0 < share <= 0.005:
         return f"<{_SPACE}1{_SPACE}%"
     if 0.995 <= share < 1:
         return f">{_SPACE}99{_SPACE}%"

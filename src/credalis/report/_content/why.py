@@ -68,8 +68,8 @@ class Why:
         if self.basis == MODEL:
             return text
         return (
-            f"{text} What would be if a cell were another one is taken from the rows "
-            "that are most alike."
+            f"{text} The rows that are most like an object tell what another cell "
+            "would change."
         )
 
     @property
@@ -84,8 +84,11 @@ class Read:
     """Cells of reasons in the words of the page, as in "width 3.1 (typical 2.4)"."""
 
     def __init__(self, subject: Subject) -> None:
+        # Dates are already written as such.
         self._numeric = {
-            plain(column.name, 40) for column in subject.columns if column.is_numeric
+            plain(column.name, 40)
+            for column in subject.columns
+            if column.is_numeric and not column.is_date
         }
 
     def __call__(self, reason: Reason, *, has_typical: bool = False) -> str:
@@ -133,7 +136,7 @@ def _explanations(subject: Subject, objects: list[int]) -> Explanations:
     model = _in_units_of_the_table(subject)
     if model is not None:
         return explain(model, model.table, **options)
-    table = {column.name: column.values for column in subject.columns}
+    table = {column.name: column.contents for column in subject.columns}
     return explain(subject.partition, table, **options)
 
 
@@ -146,6 +149,8 @@ class _InUnits:
     slopes: Array
     offsets: Array
     predict: Callable[[Array], CredalPartition]
+    # Read by `credalis._explain`.
+    date_columns_: tuple[int, ...]
 
     def predict_partition(self, rows: Array) -> CredalPartition:
         return self.predict(rows * self.slopes + self.offsets)
@@ -167,7 +172,8 @@ def _in_units_of_the_table(subject: Subject) -> _InUnits | None:
     fitted = _linear(table, subject.matrix)
     if fitted is None:
         return None
-    return _InUnits(table, np.array(names, dtype=object), *fitted, predict)
+    dates = tuple(j for j, column in enumerate(columns) if column.is_date)
+    return _InUnits(table, np.array(names, dtype=object), *fitted, predict, dates)
 
 
 def _linear(table: Array, matrix: Array) -> tuple[Array, Array] | None:
