@@ -83,6 +83,8 @@ def problems(folder, pages):
     for path, page in pages.items():
         where = path.relative_to(folder)
         found += [f"{where}: no words for {name}" for name in page.wordless]
+        if "\\_" in page.words:
+            found.append(f"{where}: an escaped underscore in the text")
         for link in page.loaded:
             if urlsplit(link).netloc:
                 found.append(f"{where}: loads {link}")

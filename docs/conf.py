@@ -105,6 +105,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"credalis {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = [("pictures.js", {"defer": "defer"})]
 html_favicon = "../src/credalis/app/static/icon.svg"
 html_show_sourcelink = False
 # Light or dark as the reader has it.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).parent / "measured" / "coverage.md"
 
-_PAGE = """# Coverage
+_PAGE = """# Lines that the tests reach
 
 Lines and branches of the library that `make test` reaches: **{share} %** of {total}.
 Reached is not checked: what is computed is compared with published numbers, limiting

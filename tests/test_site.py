@@ -94,12 +94,14 @@ def test_the_check_finds_what_is_wrong(tmp_path):
         <a href="no.html"></a>
         <img src="p.png" alt=""><script src="https://example.org/x.js"></script>
         <link rel="stylesheet" href="no.css"><a href="https://example.org/no"></a>
+        <code>labels\\_</code>
     """
     (tmp_path / "bad.html").write_text(bad)
     pages = check.read(tmp_path)
     assert len(pages) == 2
     assert check.problems(tmp_path, pages) == [
         "bad.html: no words for p.png",
+        "bad.html: an escaped underscore in the text",
         "bad.html: loads https://example.org/x.js",
         "bad.html: there is no no.css",
         "bad.html: no such place, good.html#bottom",

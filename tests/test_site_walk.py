@@ -84,3 +84,13 @@ def test_pages_fit_the_screen_and_complain_of_nothing(page):
             wrong[str(path.relative_to(SITE))] = said.copy()
             said.clear()
     assert not wrong
+
+
+def test_words_of_wide_pictures_can_be_read_on_a_phone(page):
+    page.set_viewport_size(SIZES["phone"])
+    page.goto((SITE / "explanation" / "coverage.html").as_uri())
+    picture = page.locator("a.picture.wide")
+    picture.wait_for()
+    widths = picture.evaluate("(link) => [link.scrollWidth, link.clientWidth]")
+    assert widths[0] > 1.5 * widths[1]
+    assert picture.get_attribute("href").endswith("coverage_promise.png")

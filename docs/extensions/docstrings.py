@@ -9,7 +9,7 @@ import re
 from docutils import nodes
 
 _DOCTEST = re.compile(r"^\s*(>>>|\.\.\. )")
-_CODE = re.compile(r"(`[^`]*`_*)")
+_CODE = re.compile(r"(``.+?``|`[^`]*`_*)")
 _UNDERSCORE = re.compile(r"(?<=\w)_(?=[^\w`]|$)")
 
 

@@ -38,7 +38,9 @@ def link_targets():
     targets = {}
     for module_name, names in modules_of_the_reference().items():
         module = importlib.import_module(module_name)
-        targets[module_name] = module_name
+        # The name of the package is that of the command, too.
+        if module_name != "credalis":
+            targets[module_name] = module_name
         for name in names:
             full = f"{module_name}.{name}"
             value = getattr(module, name)
@@ -49,8 +51,10 @@ def link_targets():
                 for method in _documented_members(value):
                     targets.setdefault(f"{name}.{method}", f"{full}.{method}")
     for name in credalis.__all__:
-        full = f"credalis.{name}"
-        targets.setdefault(name, targets.get(full, full))
+        # A word such as `belief` is an attribute more often than a module.
+        if not inspect.ismodule(getattr(credalis, name)):
+            full = f"credalis.{name}"
+            targets.setdefault(name, targets.get(full, full))
     return targets
 
 

@@ -26,6 +26,7 @@ from credalis.plots import (
 X, y = make_circles_in_ring(random_state=0)
 must_link, cannot_link = random_pairs(y, 50, random_state=0)
 ConstraintDisplay.from_pairs(X, must_link, cannot_link, labels=y).plot()
+plt.show()
 
 # %%
 # KPCCA finds one feature that keeps must-links together and cannot-links apart. The
@@ -45,7 +46,13 @@ model = NNEVCLUS(
 )
 model.fit(X, must_link=must_link, cannot_link=cannot_link)
 FeatureDisplay.from_transformer(model.transformer_, X, y).plot()
+plt.show()
+
+# %%
+# The distances of all pairs of objects, before and after: within a class they are now
+# small.
 DistanceMatrixDisplay.from_transformer(model.transformer_, X, y).plot()
+plt.show()
 
 
 # %%
@@ -59,10 +66,15 @@ def plot_plausibilities(model, title):
 
 
 plot_plausibilities(model, "Fifty pairs, KPCCA")
-ContourDisplay.from_estimator(model, X, response="mass", grid_resolution=100).plot()
+plt.show()
 
 # %%
-# Fifty labelled objects and KFDA do as well.
+# The masses behind them.
+ContourDisplay.from_estimator(model, X, response="mass", grid_resolution=100).plot()
+plt.show()
+
+# %%
+# Fifty labelled objects and KFDA do the same.
 labels = np.full(len(X), -1)
 some = np.random.default_rng(0).choice(len(X), 50, replace=False)
 labels[some] = y[some]

@@ -83,6 +83,7 @@ plt.show()
 
 # %%
 # Plausibilities of the four clusters.
+
 # sphinx_gallery_thumbnail_number = 4
 ContourDisplay.from_estimator(model, X, grid_resolution=80).plot()
 plt.show()

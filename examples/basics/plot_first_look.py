@@ -42,8 +42,9 @@ right.set_aspect("equal")
 plt.show()
 
 # %%
-# Everything that is said about each object is one table.
-partition.to_pandas().head()
+# Everything that is said about each object is one table. Here are its first columns;
+# the masses follow.
+partition.to_pandas().iloc[:5, :9].round(3)
 
 # %%
 # New objects get masses, too: one amid a cluster, one between two clusters, one between

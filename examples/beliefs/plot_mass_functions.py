@@ -75,8 +75,8 @@ MassDisplay.from_partition(
 plt.show()
 
 # %%
-# And in numbers: belief is what is certain for a cluster, plausibility what speaks not
-# against it. The pignistic probability lies between both.
+# And in numbers: belief is what speaks for a cluster alone, plausibility what does not
+# speak against it. The pignistic probability lies between the two.
 numbers = {
     "belief": partition.belief,
     "pignistic": partition.pignistic,

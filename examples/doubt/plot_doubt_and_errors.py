@@ -51,10 +51,10 @@ def is_wrong(labels, y):
 
 
 # %%
-# Objects come in the order of their doubt. On the tumours and the digits, half of the
-# objects are found by ``Consensus`` without any error, where the mixture is often sure
-# and wrong; with all digits decided, the mixture has fewer errors. On four round
-# groups, the margin of k-means says all there is to say.
+# Objects come in the order of their doubt. On the tumours and the digits, ``Consensus``
+# decides half of the objects without any error, where the mixture is often sure and
+# wrong; with all digits decided, the mixture has fewer errors. On four round groups,
+# the margin of k-means says all there is to say.
 cancer, digits = load_breast_cancer(), load_digits()
 sets = {
     "tumours": (StandardScaler().fit_transform(cancer.data), cancer.target),
