@@ -52,7 +52,9 @@ def _section(name, run):
 
 
 def _seconds(value):
-    return f"{value:.2g} s" if value >= 0.1 else f"{1000 * value:.2g} ms"
+    units = {"s": 0.1, "ms": 1e-4, "µs": 1e-7}
+    unit = next((each for each, least in units.items() if value >= least), "ns")
+    return f"{value * {'s': 1, 'ms': 1e3, 'µs': 1e6, 'ns': 1e9}[unit]:.2g} {unit}"
 
 
 def _ratio(value):

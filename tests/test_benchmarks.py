@@ -446,6 +446,13 @@ class TestPage:
     def test_the_page_is_that_of_the_stored_runs(self):
         assert page.PAGE.read_text("utf-8") == page.markdown()
 
+    @pytest.mark.parametrize(
+        ("seconds", "text"),
+        [(12.0, "12 s"), (0.099, "99 ms"), (3.5e-5, "35 µs"), (1.6e-8, "16 ns")],
+    )
+    def test_times_have_a_unit_that_suits_them(self, seconds, text):
+        assert page._seconds(seconds) == text
+
     def test_seconds_of_all_methods_are_those_of_the_stored_run(self):
         run = json.loads((page.RUNS / "methods.json").read_text("utf-8"))
         text = (page.PAGE.parents[1] / "methods.md").read_text("utf-8")

@@ -23,4 +23,4 @@ with plt.rc_context({"font.size": 13}):
     figure.legend(
         beside.legend_handles, words, loc="outside lower center", ncols=3, frameon=False
     )
-figure.savefig(HERE / "partition.png", dpi=130)
+figure.savefig(HERE / "partition.png", dpi=110)
