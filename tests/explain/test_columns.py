@@ -123,3 +123,9 @@ def test_columns_of_a_preparation_are_decoded():
         assert one.name == other.name
         assert one.words == other.words
         assert_allclose(one.values, other.values, atol=1e-12)
+
+
+def test_a_moment_in_the_afternoon_is_of_its_day():
+    moments = np.array(["2021-03-24T18:00", "NaT"], dtype="datetime64[m]")
+    (column,) = columns_of({"when": moments})
+    assert [column.text(value) for value in column.values] == ["2021-03-24", "missing"]

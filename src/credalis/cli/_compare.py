@@ -19,6 +19,11 @@ from credalis.cli._shared._names import (
 from credalis.cli._shared._outputs import check_figure, check_outputs, write_figure
 from credalis.tables import as_text
 
+_LEGEND = (
+    "agreement with the clusters of the other methods, stability over parts of the "
+    "rows: 1 is the same; nonspecificity: 0 is precise, 1 says nothing"
+)
+
 
 def run(data: str, **options: Any) -> None:
     """Do what the options say."""
@@ -72,7 +77,8 @@ def run(data: str, **options: Any) -> None:
         "written": plot,
         "warnings": console.warnings,
     }
-    console.result(repr(result) + (f"\n\ndiagram  {plot}" if plot else ""), values)
+    text = f"{result!r}\n{_LEGEND}"
+    console.result(text + (f"\n\ndiagram  {plot}" if plot else ""), values)
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -176,7 +176,10 @@ function summary(app) {
 /** What is otherwise than before. @param {App} app @param {Changes} found @param {DoneRun | undefined} run */
 function changes(app, found, run) {
   /** @param {keyof Tally} word */
-  const step = (word) => (found.before[word] === found.after[word] ? `still ${shown(found.after[word])} ${word}` : `${shown(found.before[word])} → ${shown(found.after[word])} ${word}`);
+  const step = (word) => {
+    const called = found.after[word] === 1 ? word.replace(/s$/, "") : word;
+    return found.before[word] === found.after[word] ? `still ${shown(found.after[word])} ${called}` : `${shown(found.before[word])} → ${shown(found.after[word])} ${called}`;
+  };
   return h("div", { class: "changes", id: "changes" },
     h("h3", {}, `What changed since result ${run?.before ?? ""}`),
     h("p", {}, found.n_moved ? `${counted(found.n_moved, "object")} moved to another cluster. ` : "No object moved to another cluster. ",
