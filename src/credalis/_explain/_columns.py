@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis._checks import naming, shown
+from credalis.tables._days import day_text, days
 from credalis.tabular._readings import as_strings
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ class Column:
         if np.isnan(value):
             return _MISSING
         if self.kind == "date":
-            # Whoever was born at noon was born on that day.
-            return str(np.datetime64(int(np.floor(value)), "D"))
+            return day_text(value)
         if self.words:
             return self.words[min(max(round(value), 0), len(self.words) - 1)]
         return quantity(value)
@@ -200,13 +200,6 @@ def _float(cell: Any) -> float | None:
     except OverflowError:
         return None
     return number if np.isfinite(number) else None
-
-
-def days(moments: NDArray[Any]) -> Array:
-    """Days since 1970-01-01."""
-    micros = moments.astype("datetime64[us]")
-    days = micros.astype(np.int64) / 8.64e10
-    return np.where(np.isnat(micros), np.nan, days)
 
 
 def _finite(numbers: Array) -> Array:

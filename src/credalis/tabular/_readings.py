@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from credalis._choices import DATE_PARTS
 from credalis.tables import as_text, kind_of
+from credalis.tables._days import MICROSECONDS
 from credalis.tables._table import arrow, as_array, as_floats
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def as_numbers(
     if reading == "duration":
         _check_type(column, name, reading, "is_duration")
         micros = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
-        return as_floats(micros) / 8.64e10
+        return as_floats(micros) / MICROSECONDS
     raise ValueError(
         f"column {name!r} must hold numbers, but its type is {column.type}"
     )
@@ -345,7 +346,7 @@ def _part(column: Any, part: str) -> NDArray[np.float64]:
     pa = arrow()
     if part == "days":
         micros = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-        return as_floats(micros) / 8.64e10
+        return as_floats(micros) / MICROSECONDS
     if part == "hour" and pa.types.is_date(column.type):
         return np.where(as_array(column.is_null()), np.nan, 0.0)
     compute = {

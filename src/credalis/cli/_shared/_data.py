@@ -14,6 +14,7 @@ from credalis._choices import DATE_PARTS
 from credalis.cli._shared._console import Console
 from credalis.dissimilarity import Gower
 from credalis.tables import Table, as_floats, as_text, kind_of, open_table
+from credalis.tables._days import moments
 from credalis.tables._table import listed, option
 from credalis.tabular import (
     Columns,
@@ -166,7 +167,7 @@ class Data:
             table[name] = columns.cycles[kept, j]
         for name, reading in columns.plan.readings.items():
             if name in table and reading.endswith(" days"):
-                table[name] = _dated(table[name])
+                table[name] = moments(table[name])
         for name, order in columns.plan.orders.items():
             table[name] = _ranked(table[name], order)
         for name, values in columns.texts.items():
@@ -177,13 +178,6 @@ class Data:
             cells = as_floats(values)[kept] if is_number else _texts(values, kept)
             table[name] = cells
         return table
-
-
-def _dated(days: NDArray[np.float64]) -> NDArray[np.datetime64]:
-    """Days since 1970-01-01 as dates again, for a reader."""
-    is_known = np.isfinite(days)
-    micros = (np.where(is_known, days, 0.0) * 8.64e10).round().astype("datetime64[us]")
-    return np.where(is_known, micros, np.datetime64("NaT"))
 
 
 def _ranked(ranks: NDArray[np.float64], order: Sequence[str]) -> NDArray[np.object_]:

@@ -28,6 +28,7 @@ from credalis.report._content.text import (
     plain,
 )
 from credalis.report._content.words import word_counts
+from credalis.tables._days import moments
 
 Array = NDArray[np.float64]
 
@@ -188,8 +189,7 @@ def _places(column: Column, values: Array) -> list[Any]:
     """Where on the axis values of a column are; of dates, moments in words."""
     if not column.is_date:
         return numbers(values)
-    micros = (values * 8.64e10).round().astype("datetime64[us]")
-    return [str(moment) for moment in micros]
+    return [str(moment) for moment in moments(values)]
 
 
 def _edges(values: Array, groups: NDArray[np.intp]) -> Array:

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from credalis._checks import naming
 from credalis._drawing.inputs import check_feature_names
-from credalis._explain._columns import as_array, days, from_arrow, from_polars
+from credalis._explain._columns import as_array, from_arrow, from_polars
 from credalis.report._content.text import date_text, measured, plain, quantity
+from credalis.tables._days import days, moments
 
 # A column of more different words names things.
 _MAX_CATEGORIES = 30
-# Of a day.
-_MICROSECONDS = 8.64e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +55,7 @@ class Column:
     @property
     def contents(self) -> NDArray[Any]:
         """The cells, dates as dates."""
-        if not self.is_date:
-            return self.values
-        is_known = np.isfinite(self.values)
-        micros = np.where(is_known, self.values, 0.0) * _MICROSECONDS
-        moments = micros.round().astype("datetime64[us]")
-        return np.where(is_known, moments, np.datetime64("NaT"))
+        return moments(self.values) if self.is_date else self.values
 
     def cell(self, i: int) -> str:
         """What stands in row i, for a reader."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from credalis.tables._days import day_text
+
 MINUS = "\N{MINUS SIGN}"
 _SPACE = "\N{NARROW NO-BREAK SPACE}"
 # Control characters, lone surrogates and marks that turn the direction of writing:
@@ -53,7 +55,7 @@ def date_text(days: float) -> str:
     """The day of a moment in days since 1970-01-01, as in 2024-05-31."""
     if not np.isfinite(days):
         return "–"
-    return str(np.datetime64(int(np.floor(days)), "D"))
+    return day_text(days)
 
 
 def measured(value: float, spread: float) -> str:
