@@ -26,7 +26,7 @@ export function create(app) {
     label: "The δ–Bel graph. Arrow keys go from object to object, Enter makes one a centre or takes it back.",
     describe: (i) => {
       const { belief, delta, rows } = present(graph);
-      return [name(i), `Bel ${belief[i].toPrecision(3)}, δ ${delta[i].toPrecision(3)}`, centers().includes(rows[i]) ? "a centre; click to take it back" : "click to make it a centre"];
+      return [name(i), `δ ${delta[i].toPrecision(3)}, Bel ${belief[i].toPrecision(3)}`, centers().includes(rows[i]) ? "a centre; click to take it back" : "click to make it a centre"];
     },
     pick: (i) => toggle(present(graph).rows[i]),
     say: app.say,
@@ -55,7 +55,7 @@ export function create(app) {
         h("div", { class: "field wide" }, h("label", { for: "n-clusters" }, "Number of clusters"), h("div", { class: "pair" }, slider, exact))),
       h("div", { class: "split" },
         h("figure", {}, scatter.element,
-          h("figcaption", {}, "Centres of clusters stand apart at the upper right: many near neighbours support them (Bel), and they are far from any better one (δ). Click an object to make it a centre or to take it back; the number of clusters follows.")),
+          h("figcaption", {}, "Centres of clusters stand apart at the upper right: they are far from any better one (δ), and many near neighbours support them (Bel). Click an object to make it a centre or to take it back; the number of clusters follows.")),
         h("div", {},
           h("h3", {}, "Likely centres"), list,
           h("label", { class: "check" }, uses, h("span", {}, "Tell the method where the centres are ", usesText)),
@@ -143,7 +143,7 @@ export function create(app) {
     const now = centers();
     const place = new Map(rows.map((row, i) => [row, i]));
     scatter.show({
-      x: graph.belief, y: graph.delta, colors: ["#7b8794"], titles: ["Bel: support by neighbours", "δ: distance to a better one"],
+      x: graph.delta, y: graph.belief, colors: ["#7b8794"], titles: ["δ: distance to a better one", "Bel: support by neighbours"],
       marks: now.flatMap((row, k) => {
         const point = place.get(row);
         return point === undefined ? [] : [{ point, text: String(k + 1), color: COLORS[k % COLORS.length] }];
