@@ -64,6 +64,22 @@ def test_the_test_is_made_where_a_transformer_leads(noise, blobs):
     assert doubtful(wide, metric=PCA(1)).structure_p_value_ > 0.02
 
 
+def test_of_many_columns_the_components_are_looked_at(noise, monkeypatch):
+    seen = []
+
+    def noted(rows, rng):
+        seen.append(rows.shape)
+        return _structure.structure_decision(rows, rng)
+
+    monkeypatch.setattr(_start, "structure_decision", noted)
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 120)) / np.sqrt(np.arange(1, 121))
+    assert doubtful(X, 2).structure_p_value_ > 0.02
+    X[:75, 0] += 8
+    assert fitted(X, 2).structure_p_value_ < 0.02
+    assert seen == [(150, 100), (150, 100)]
+
+
 def test_whoever_knows_of_clusters_is_not_told(noise):
     labels = np.full(len(noise), -1)
     labels[:3] = [0, 1, 2]

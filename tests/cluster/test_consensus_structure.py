@@ -237,5 +237,11 @@ def test_data_that_show_nothing(X):
     assert p_value(X) > LEVEL
 
 
+def test_rows_that_a_far_one_makes_equal_have_no_corridor_between_them(rng):
+    X = np.vstack([rng.normal(size=(99, 2)), [[1e150, 0.0]]])
+    with np.errstate(invalid="raise", divide="raise"):
+        assert 0 <= p_value(X) <= 1
+
+
 def test_a_corridor_needs_rows():
     assert clearest_corridor(np.random.default_rng(0).normal(size=(9, 2))) is None

@@ -247,7 +247,8 @@ default="auto"
     and `credalis.exceptions.NoClustersWarning` says that there may be nothing to
     divide; it is not proved, because clusters without a gap between them look the same,
     for instance two of different spread around the same centre. The test looks at 1200
-    rows at most, the choice of a number at 1000.
+    rows at most (at 100 principal components, if the number is given and there are
+    more columns), the choice of a number at 1000.
 
     Labels fix the numbers of the clusters and count as certain; labels and pairs do
     not change what the members find, but what the network learns. Arrays of more than

@@ -31,7 +31,7 @@ from credalis.cluster._inputs._side_information import (
 )
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import masses_on
-from credalis.cluster.consensus._committee import Committee, Session
+from credalis.cluster.consensus._committee import Committee, Frame, Session
 from credalis.cluster.consensus._distillation import (
     Distillation,
     Lesson,
@@ -215,7 +215,7 @@ def prepare(
     p_value = None
     if not (information.has_labels or information.has_constraints):
         # Last of all: what it draws moves nothing else.
-        p_value = _structure_p_value(compared[rows], n_clusters, relation, choice, rng)
+        p_value = _structure_p_value(session, choice, rng)
     session = replace(session, choice=choice, p_value=p_value)
     return ConsensusProblem(
         inputs,
@@ -295,20 +295,19 @@ def _chosen_number(
 
 
 def _structure_p_value(
-    rows: Array,
-    n_clusters: int,
-    relation: Relation | None,
-    choice: Choice | None,
-    rng: np.random.RandomState,
+    session: Session, choice: Choice | None, rng: np.random.RandomState
 ) -> float | None:
     """Of the test for groups of rows; None if it has nothing to say about them."""
-    if relation is not None:
+    committee = session.committee
+    if not isinstance(committee.frame, Frame):
+        # Rows without coordinates.
         return None
     if choice is not None:
         return choice.p_value
-    if n_clusters == 1 or not can_be_seen(len(rows), n_clusters):
+    n_clusters = committee.n_clusters
+    if n_clusters == 1 or not can_be_seen(len(committee.rows), n_clusters):
         return None
-    return structure_decision(rows, rng)
+    return structure_decision(committee.frame(committee.rows), rng)
 
 
 def named_by_labels(singletons: Array, labels: Indices, n_clusters: int) -> Indices:

@@ -233,8 +233,11 @@ def _between(points: Array, labels: Indices, axes: Array) -> Iterator[Corridor]:
     nearest = np.argsort(distances, axis=1)[:, 1 : 1 + _N_NEIGHBORS]
     pairs = {(min(k, m), max(k, m)) for k in range(n_pieces) for m in nearest[k]}
     for one, other in sorted(pairs):
-        walls = _walls(centers, one, other)
         step = centers[other] - centers[one]
+        if not step @ step > 0:
+            # Beside rows far away, others are equal to all digits.
+            continue
+        walls = _walls(centers, one, other)
         yield Corridor(axes, step, *walls)
         inside = [points[labels == k] - centers[k] for k in (one, other)]
         yield Corridor(axes, _discriminant(np.concatenate(inside), step), *walls)
