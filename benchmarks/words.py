@@ -1,8 +1,9 @@
 """What "clear" and doubt mean on the labelled tables, by level of clearness.
 
 At most 2000 rows of each table, two seeds. A figure is a mean over the tables, once for
-each seed. The last lines are about noise: which share of 500 normal rows in five
-dimensions is called clear if three clusters are asked for.
+each seed. The last lines are about noise: which share of 500 normal rows in two and in
+five dimensions, five draws, is called clear if three clusters are asked for, and how
+often Consensus warns that there may be none.
 """
 
 import warnings
@@ -15,11 +16,13 @@ from benchmarks.comparison import fitted, matching
 from benchmarks.contenders import contenders
 from benchmarks.harness import Score
 from credalis import ECM, NNEVCLUS, Consensus
+from credalis.exceptions import NoClustersWarning
 
 METHODS = ("NNEVCLUS", "ECM", "CCM")
 LEVELS = (0.7, 0.8)
 N_SEEDS = 2
 MAX_ROWS = 2000
+NOISE_COLUMNS, N_DRAWS = (2, 5), 5
 
 
 def run():
@@ -35,10 +38,13 @@ def run():
                 mean = scores.mean(record[what] for record in records)
                 by_seed.setdefault(what, []).append(mean)
         found += [score(what, name, values) for what, values in by_seed.items()]
-    found += [
-        score("noise called clear", method.__name__, clear_noise(method))
-        for method in (NNEVCLUS, ECM, Consensus)
-    ]
+    for n_columns in NOISE_COLUMNS:
+        for method in (NNEVCLUS, ECM, Consensus):
+            clear, told = about_noise(method, n_columns)
+            work = f"noise in {n_columns} columns"
+            found.append(score(f"{work} called clear", method.__name__, clear))
+            if method is Consensus:
+                found.append(score(f"{work} warned of", method.__name__, told))
     return found
 
 
@@ -76,13 +82,16 @@ def about_words(contender, table, seed):
     return record
 
 
-def clear_noise(method):
-    """Share of clear rows for each seed."""
-    shares = []
-    for seed in range(N_SEEDS):
-        X = np.random.default_rng(seed).normal(size=(500, 5))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            partition = method(3, random_state=0).fit(X).partition_
-        shares.append(partition.is_clear.mean())
-    return shares
+def about_noise(method, n_columns):
+    """Share of clear rows for each draw, and whether the fit has warned of no gaps."""
+    clear, told = [], []
+    for seed in range(N_DRAWS):
+        X = np.random.default_rng(seed).normal(size=(500, n_columns))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            partition = method(3, random_state=seed).fit(X).partition_
+        clear.append(partition.is_clear.mean())
+        told.append(
+            any(issubclass(each.category, NoClustersWarning) for each in caught)
+        )
+    return clear, told

@@ -31,6 +31,7 @@ from credalis import (
     report,
 )
 from credalis.datasets import make_four_class
+from credalis.exceptions import NoClustersWarning
 from credalis.peaks import delta_bel
 from credalis.plots import ShepardDisplay
 from credalis.report._content.text import percentages
@@ -492,6 +493,25 @@ def test_every_estimator_can_be_reported(estimator, reported):
     assert page.has_chart("shepard") == (name in ("EVCLUS", "NNEVCLUS"))
     assert page.has_chart("history")
     assert f"from credalis import {name}, report" in page.words
+
+
+def test_a_report_says_that_there_may_be_no_clusters(reported, rng):
+    members = {"members": ["full", "ward"], "random_state": 0}
+    X = rng.normal(size=(100, 2))
+    with pytest.warns(NoClustersWarning):
+        noise = Consensus(3, **members).fit(X)
+    told = (
+        "A test finds no gaps between groups of rows that chance would not leave (p ="
+    )
+    page = reported(noise, X)
+    assert told in page.words
+    assert "the 3 clusters may only divide one group." in page.words
+    with pytest.warns(NoClustersWarning):
+        alone = Consensus("auto", **members).fit(X)
+    assert "No clusters: a test finds no gaps" in reported(alone, X).words
+    X[:50, 0] += 9
+    groups = Consensus(2, **members).fit(X)
+    assert "no gaps" not in reported(groups, X).words
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -52,7 +52,11 @@ class MergedClustersWarning(ResultWarning):
 
 
 class NoClustersWarning(ResultWarning):
-    """A number of clusters was asked for, and there seem to be none."""
+    """The data show no gaps between groups, so that clusters may only divide one.
+
+    `credalis.Consensus` gives it. It is not a claim that there are no clusters: those
+    that overlap without a dent between them look the same.
+    """
 
 
 class OutlierWarning(ResultWarning):

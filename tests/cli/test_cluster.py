@@ -130,6 +130,23 @@ class TestAnswers:
         assert result.code == 0
         assert "but a test finds no gaps" in result.err
 
+    def test_clusters_that_may_be_none_are_warned_of(self, run, csv, rng, tmp_path):
+        np.save("noise.npy", rng.normal(size=(120, 2)))
+        options = ("--param", "members=['full','ward']", "--report", "r.html")
+        result = run("cluster", "noise.npy", "-c", "3", *options, "--json", "-q")
+        assert result.code == 0
+        told = "X shows no gaps between groups (p = "
+        assert result.err.startswith(f"credalis: warning: {told}")
+        assert result.err.count("\n") == 1
+        (warning,) = json.loads(result.out)["warnings"]
+        assert warning.startswith(told)
+        assert "-c auto on the command line" in warning
+        page = (tmp_path / "r.html").read_text(encoding="utf-8")
+        assert "the 3 clusters may only divide one group." in page
+        # Of sixty rows in three clusters nothing is asked.
+        result = run("cluster", csv, "-c", "3", *GOOD[:-2], "--json")
+        assert json.loads(result.out)["warnings"] == []
+
     def test_labels_say_that_there_are_clusters(self, run, tmp_path, rng):
         np.save("noise.npy", rng.uniform(size=(60, 2)))
         (tmp_path / "labels.csv").write_text("row,label\n0,a\n1,b\n2,c\n")

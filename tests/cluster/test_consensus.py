@@ -23,6 +23,7 @@ from credalis.cluster.consensus._distillation import (
 )
 from credalis.cluster.consensus._members import MEMBERS, convene
 from credalis.cluster.consensus._start import committee_masses
+from credalis.exceptions import NoClustersWarning
 from credalis.network import SideInformation, with_constant
 from credalis.sources import ArraySource
 
@@ -70,14 +71,17 @@ def test_members_agree_on_clusters_that_are_there(fitted, blobs):
 
 
 def test_a_model_that_is_plainly_right_outvotes_the_others(rng):
-    # Two Gaussians around the same centre: most members see something else.
+    # Two Gaussians around the same centre: most members see something else, and there
+    # is no gap.
     y = rng.integers(2, size=400)
     X = rng.normal(size=(400, 20)) * np.where(y, 1.0, 2.5)[:, None]
-    trusting = Consensus(random_state=0).fit(X)
+    with pytest.warns(NoClustersWarning):
+        trusting = Consensus(random_state=0).fit(X)
     assert trusting.gate_["trusted"] == "spherical"
     assert "adequate spherical" in names(trusting)
     assert adjusted_rand_score(y, trusting.labels_) > 0.9
-    voting = Consensus(adequacy_gate=False, random_state=0).fit(X)
+    with pytest.warns(NoClustersWarning):
+        voting = Consensus(adequacy_gate=False, random_state=0).fit(X)
     assert voting.gate_["trusted"] is None
     assert adjusted_rand_score(y, voting.labels_) < 0.5
     assert "trusted: spherical" in trusting.describe()
@@ -107,7 +111,8 @@ def test_the_network_says_what_the_committee_says(blobs):
         center_box=(-8, 8),
         random_state=2,
     )
-    model = Consensus(4, random_state=0, empty_set="nothing").fit(X[:500])
+    with pytest.warns(NoClustersWarning):
+        model = Consensus(4, random_state=0, empty_set="nothing").fit(X[:500])
     session = ask(X[:500], 4, has_gate=True)
     said = committee_masses(session.committee, model.focal_sets_, X[500:])
     by_committee = pignistic(said, model.focal_sets_).argmax(axis=1)

@@ -2,14 +2,19 @@
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import cut_tree, ward
 from scipy.optimize import linprog
 from sklearn.datasets import make_blobs, make_moons
 
+from credalis.cluster.consensus import _structure
 from credalis.cluster.consensus._dip import dip, dip_p_value
 from credalis.cluster.consensus._structure import (
     LEVEL,
     _between,
+    _pieces,
+    can_be_seen,
     clearest_corridor,
+    structure_decision,
     structure_p_value,
     without_rounding,
 )
@@ -17,6 +22,19 @@ from credalis.cluster.consensus._structure import (
 
 def p_value(X, seed=0):
     return structure_p_value(X, np.random.RandomState(seed))
+
+
+def decision(X, seed=0):
+    return structure_decision(X, np.random.RandomState(seed))
+
+
+def without_structure(kind, shape, rng):
+    """Rows of a density that is log-concave, or of a multivariate t."""
+    if kind == "t":
+        return rng.normal(size=shape) / np.sqrt(rng.chisquare(3, size=(shape[0], 1)))
+    if kind == "exponential":
+        return rng.exponential(size=shape)
+    return getattr(rng, kind)(size=shape)
 
 
 def dip_by_programming(values):
@@ -108,15 +126,64 @@ def test_corridors_are_convex_and_hold_the_centers_of_their_ends(rng):
 @pytest.mark.parametrize("d", [2, 10])
 @pytest.mark.parametrize("kind", ["normal", "uniform", "t", "exponential"])
 def test_data_without_structure(kind, d, rng):
-    shape = (120, d)
     for seed in range(2):
-        if kind == "t":
-            X = rng.normal(size=shape) / np.sqrt(rng.chisquare(3, size=(120, 1)))
-        elif kind == "exponential":
-            X = rng.exponential(size=shape)
-        else:
-            X = getattr(rng, kind)(size=shape)
+        X = without_structure(kind, (120, d), rng)
         assert p_value(X, seed) > LEVEL
+
+
+def test_decisions_without_structure_keep_the_level(rng):
+    kinds = ["normal", "uniform", "t", "exponential"] * 15
+    found = [
+        decision(without_structure(kind, (64, 2 + seed % 4), rng), seed) <= LEVEL
+        for seed, kind in enumerate(kinds)
+    ]
+    # More than four of sixty have a probability below 1 % at the level.
+    assert sum(found) <= 4
+
+
+@pytest.mark.parametrize("distance", [0.0, 2.5, 3.5, 6.0])
+def test_a_decision_is_that_of_the_whole_test(distance, rng):
+    for seed in range(4):
+        X = rng.normal(size=(150, 2))
+        X[:75, 0] += distance
+        bound, whole = decision(X, seed), p_value(X, seed)
+        assert bound >= whole
+        assert (bound <= LEVEL) == (whole <= LEVEL)
+
+
+def test_a_decision_looks_no_further_than_it_must(monkeypatch, rng):
+    searched = []
+
+    def counted(X):
+        searched.append(len(X))
+        return clearest_corridor(X)
+
+    monkeypatch.setattr(_structure, "clearest_corridor", counted)
+    X = rng.normal(size=(120, 2))
+    assert decision(X) > LEVEL
+    assert len(searched) == 2
+    searched.clear()
+    X[:60, 0] += 8
+    assert decision(X) <= LEVEL
+    assert len(searched) == 1
+
+
+def test_gaps_between_many_clusters_need_many_rows():
+    assert can_be_seen(64, 2)
+    assert not can_be_seen(63, 2)
+    assert can_be_seen(200, 6)
+    assert not can_be_seen(200, 7)
+    # More rows than are looked at do not help.
+    assert can_be_seen(10**6, 30)
+    assert not can_be_seen(10**6, 40)
+
+
+def test_pieces_are_those_of_the_tree(rng):
+    for X in (rng.normal(size=(50, 2)), np.round(rng.normal(size=(50, 2)), 1)):
+        tree = ward(X)
+        for n_pieces in (1, 2, 5, 20, 50):
+            expected = cut_tree(tree, n_pieces)[:, 0]
+            np.testing.assert_array_equal(_pieces(tree, n_pieces), expected)
 
 
 @pytest.mark.parametrize(("d", "c"), [(2, 2), (2, 6), (10, 3)])
@@ -168,6 +235,12 @@ def test_units_and_places_do_not_matter():
 )
 def test_data_that_show_nothing(X):
     assert p_value(X) > LEVEL
+
+
+def test_rows_that_a_far_one_makes_equal_have_no_corridor_between_them(rng):
+    X = np.vstack([rng.normal(size=(99, 2)), [[1e150, 0.0]]])
+    with np.errstate(invalid="raise", divide="raise"):
+        assert 0 <= p_value(X) <= 1
 
 
 def test_a_corridor_needs_rows():

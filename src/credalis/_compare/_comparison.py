@@ -36,7 +36,12 @@ from credalis._rows import number_of_rows, take_rows
 from credalis._warnings import warn_user
 from credalis._weights import check_sample_weight
 from credalis.cluster import BaseCredalClusterer, named_estimators
-from credalis.exceptions import ContrastWarning, ExperimentalWarning, UnitsWarning
+from credalis.exceptions import (
+    ContrastWarning,
+    ExperimentalWarning,
+    NoClustersWarning,
+    UnitsWarning,
+)
 from credalis.metrics import (
     adjusted_rand_index,
     consistency_index,
@@ -69,8 +74,9 @@ _HEADER = (
 # its result is.
 _SHARE, _MAX_ROWS = 0.7, 500
 
-# Warnings about the method and the data, not about the result.
-_NOT_AGAINST = (ContrastWarning, ExperimentalWarning, UnitsWarning)
+# Warnings about the method and the data, not about the result. That the data show no
+# groups counts against all results, though one method alone asks.
+_NOT_AGAINST = (ContrastWarning, ExperimentalWarning, NoClustersWarning, UnitsWarning)
 
 
 @dataclass(frozen=True)

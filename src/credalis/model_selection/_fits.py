@@ -16,7 +16,11 @@ from credalis._parallel import in_parallel
 from credalis._progress import Progress
 from credalis._rows import Rows, number_of_rows, take_rows
 from credalis._warnings import warn_user
-from credalis.exceptions import EmptyClusterWarning, MergedClustersWarning
+from credalis.exceptions import (
+    EmptyClusterWarning,
+    MergedClustersWarning,
+    NoClustersWarning,
+)
 from credalis.model_selection._clusterer import Clusterer
 from credalis.model_selection._criteria import certain_clusters, stability
 from credalis.model_selection._side_information import RowInformation
@@ -28,7 +32,7 @@ _MAX_SEED = np.iinfo(np.int32).max
 _MIN_ROWS = 3
 
 # That a number of clusters or a scale does not suit the data is what is found out.
-_EXPECTED = (EmptyClusterWarning, MergedClustersWarning)
+_EXPECTED = (EmptyClusterWarning, MergedClustersWarning, NoClustersWarning)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ from credalis.report._content.profiles import cards_of, profiles_of
 from credalis.report._content.settings import settings_of
 from credalis.report._content.subject import Subject, subject_of
 from credalis.report._content.summary import (
+    caveats,
     coverage_text,
     day,
     facts,
@@ -194,6 +195,7 @@ def _page(
         digests=[_digest(script) for script in scripts],
         lead=lead(subject),
         how=how(subject),
+        caveats=caveats(subject),
         silences=silences(partition),
         coverage=coverage,
         facts=facts(subject),

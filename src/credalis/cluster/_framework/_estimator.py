@@ -634,6 +634,10 @@ class BaseCredalClusterer(
         True if its clusters are none, so that nothing else needs to be said of them.
         """
 
+    def _caveats(self) -> list[str]:
+        """What speaks against the clusters, in sentences for a report."""
+        return []
+
     def _has_fixed_order(self, data: Any) -> bool:
         """Whether the user has fixed which cluster has which number."""
         return False

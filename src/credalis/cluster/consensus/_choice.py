@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credalis import _archive
-from credalis.cluster.consensus._structure import LEVEL
+from credalis.cluster.consensus._structure import LEVEL, finding
 
 Array = NDArray[np.float64]
 
@@ -93,12 +93,7 @@ class Choice(_archive.SavedFields):
     @property
     def finding(self) -> str:
         """What the test says."""
-        if self.has_structure:
-            return f"there are gaps between groups of rows (p = {self.p_value:.2g})"
-        return (
-            "a test finds no gaps between groups of rows that chance would not leave "
-            f"(p = {self.p_value:.2g}, {LEVEL:g} is asked for)"
-        )
+        return finding(self.p_value)
 
     def summary(self) -> dict[str, Any]:
         """Plain values."""

@@ -35,6 +35,9 @@ Indices = NDArray[np.intp]
 _N_SMOOTHED = 15
 _SMOOTHING = 0.5
 
+# What a file may say about the test for groups.
+P_VALUE = _archive.OneOf(_archive.Nothing(), _archive.Number(at_least=0, at_most=1))
+
 # With more features, the committee looks at so many principal components.
 _MAX_FEATURES = 100
 
@@ -322,6 +325,9 @@ class Session(_archive.SavedFields):
         Why members are missing, by their names.
     choice : Choice or None
         Why there are so many clusters, if that was left open.
+    p_value : float or None
+        Of the hypothesis that there are no groups with gaps between them; None: it was
+        not tested.
     """
 
     committee: Committee
@@ -329,6 +335,7 @@ class Session(_archive.SavedFields):
     agreement: float
     failures: dict[str, str]
     choice: Choice | None = None
+    p_value: float | None = None
 
     _schema: ClassVar[_archive.Rule] = _archive.Fields(
         {
@@ -337,7 +344,9 @@ class Session(_archive.SavedFields):
             "agreement": _archive.Number(),
             "failures": _archive.Named(_archive.Text()),
             "choice": _archive.OneOf(_archive.Nothing(), _archive.Instance(Choice)),
-        }
+        },
+        # Checkpoints of earlier versions have none.
+        {"p_value": P_VALUE},
     )
 
     def fitted_attributes(self) -> dict[str, Any]:
@@ -356,6 +365,7 @@ class Session(_archive.SavedFields):
             "n_clusters_": committee.n_clusters,
             "metric_": getattr(committee.frame, "metric", "euclidean"),
             "selection_": {} if self.choice is None else self.choice.summary(),
+            "structure_p_value_": self.p_value,
         }
 
 

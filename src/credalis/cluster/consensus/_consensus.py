@@ -32,6 +32,7 @@ from credalis.cluster._framework._schema import (
 from credalis.cluster._framework._solution import Solution
 from credalis.cluster._inputs._geometry import Metric
 from credalis.cluster._inputs._side_information import Transformer, placed
+from credalis.cluster.consensus._committee import P_VALUE
 from credalis.cluster.consensus._members import check_members
 from credalis.cluster.consensus._relation import NO_MIXTURES
 from credalis.cluster.consensus._start import (
@@ -45,6 +46,7 @@ from credalis.cluster.consensus._start import (
     train_blocks,
     warn_of_session,
 )
+from credalis.cluster.consensus._structure import LEVEL, finding
 from credalis.cluster.consensus._student import Student
 from credalis.dissimilarity import Gower
 from credalis.metric_learning import DissimilarityPCA
@@ -192,6 +194,11 @@ default="auto"
         With ``n_clusters="auto"``: ``"table"`` with ``"n_clusters"``, ``"agreement"``
         and ``"bic"`` of all numbers that were tried, ``"p_value"`` of the hypothesis
         that there is nothing to find, and the ``"reason"`` of the choice. Else empty.
+    structure_p_value_ : float or None
+        p-value of the hypothesis that the rows have no groups with gaps between them,
+        or an upper bound of it; above 0.02 it is warned about. None where it was not
+        tested: with labels or pairs, another metric than the Euclidean one, one
+        cluster, or less than 32 rows for each cluster.
     members_ : list of dict
         For each member its ``"name"``, ``"weight"`` a_b and ``"reliability"`` r_b. A
         mixture that the gate has let in is called "adequate" and its family.
@@ -230,14 +237,18 @@ default="auto"
     where there is none; low agreement is a sign of it in many dimensions, but not in
     two.
 
-    ``n_clusters="auto"`` tests at 2 % whether there are clusters: of data without any
-    at most two in a hundred are said to have some. Without any means that the density
-    is log-concave (Gaussian, uniform in a convex region, exponential …) or one with
-    heavier tails such as the multivariate t; then it has no two modes along any line
-    through any convex region, which is what the test looks for in one half of the rows
-    and confirms in the other. Clusters without a gap between them are not found, for
-    instance two of different spread around the same centre: give their number. The
-    number rests on 1000 rows at most.
+    Every fit without labels and pairs therefore tests at 2 % whether there are
+    clusters: of data without any at most two in a hundred are said to have some.
+    Without any means that the density is log-concave (Gaussian, uniform in a convex
+    region, exponential …) or one with heavier tails such as the multivariate t; then
+    it has no two modes along any line through any convex region, which is what the
+    test looks for in one half of the rows and confirms in the other. With
+    ``n_clusters="auto"`` all objects are then in one cluster. With a number it is done,
+    and `credalis.exceptions.NoClustersWarning` says that there may be nothing to
+    divide; it is not proved, because clusters without a gap between them look the same,
+    for instance two of different spread around the same centre. The test looks at 1200
+    rows at most (at 100 principal components, if the number is given and there are
+    more columns), the choice of a number at 1000.
 
     Labels fix the numbers of the clusters and count as certain; labels and pairs do
     not change what the members find, but what the network learns. Arrays of more than
@@ -248,7 +259,7 @@ default="auto"
     --------
     >>> from credalis import Consensus
     >>> from credalis.datasets import make_four_class
-    >>> X, _ = make_four_class(200, random_state=0)
+    >>> X, _ = make_four_class(random_state=0)
     >>> model = Consensus(n_clusters=4, random_state=0).fit(X)
     >>> [member["name"] for member in model.members_][:3]
     ['full', 'tied', 't']
@@ -268,7 +279,9 @@ default="auto"
             "gate_": _archive.Named(_archive.Plain()),
         },
         {
-            # Files of earlier versions are about Euclidean distances.
+            # Files of earlier versions do not know whether there are groups.
+            "structure_p_value_": P_VALUE,
+            # They are about Euclidean distances.
             "metric_": METRIC,
             "transformer_": TransformerRule(),
             "embedding_": _archive.Instance(DissimilarityPCA),
@@ -299,6 +312,7 @@ default="auto"
     failed_members_: dict[str, str]
     agreement_: float
     gate_: dict[str, Any]
+    structure_p_value_: float | None
     metric_: Metric
     transformer_: Transformer | None
     embedding_: DissimilarityPCA
@@ -395,7 +409,7 @@ default="auto"
         str
         """
         check_is_fitted(self)
-        lines = [self.selection_["reason"]] if self.selection_ else []
+        lines = [self.selection_["reason"]] if self.selection_ else self._caveats()
         lines += [
             f"{len(self.members_)} members, mean agreement {self.agreement_:.2f} "
             "(1: the same clusters; agreement is no proof)"
@@ -426,6 +440,18 @@ default="auto"
         return (
             "its members do not agree on them, see describe(); ask for fewer clusters"
         )
+
+    def _caveats(self) -> list[str]:
+        if self.selection_:
+            return [self.selection_["reason"]] if self.n_clusters_ == 1 else []
+        p_value = getattr(self, "structure_p_value_", None)
+        if p_value is None or p_value <= LEVEL:
+            return []
+        found = finding(p_value)
+        return [
+            f"{found[0].upper()}{found[1:]}: the {self.n_clusters_} clusters may only "
+            "divide one group."
+        ]
 
     @property
     def _detects_novelties(self) -> bool:

@@ -31,7 +31,7 @@ from credalis.cluster._inputs._side_information import (
 )
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import masses_on
-from credalis.cluster.consensus._committee import Committee, Session
+from credalis.cluster.consensus._committee import Committee, Frame, Session
 from credalis.cluster.consensus._distillation import (
     Distillation,
     Lesson,
@@ -43,6 +43,11 @@ from credalis.cluster.consensus._distillation import (
 from credalis.cluster.consensus._members import MEMBERS, convene, default_members
 from credalis.cluster.consensus._n_clusters import choose_n_clusters, default_numbers
 from credalis.cluster.consensus._relation import Relation
+from credalis.cluster.consensus._structure import (
+    LEVEL,
+    can_be_seen,
+    structure_decision,
+)
 from credalis.cluster.consensus._student import Student
 from credalis.cluster.nnevclus._blocks import run_passes, stored_state
 from credalis.cluster.nnevclus._training import TrainingState, check_finite_loss
@@ -187,7 +192,6 @@ def prepare(
         relation=relation,
     )
     progress.close()
-    session = replace(session, choice=choice)
     committee = session.committee
     if len(rows) == len(X):
         singletons, frame = committee.own_evidence()
@@ -208,6 +212,11 @@ def prepare(
         embedding = DissimilarityPCA().fit(compared[rows])
         # Rows as they are given, since prediction has no columns to average with.
         inputs = embedded(embedding, X[:, rows])
+    p_value = None
+    if not (information.has_labels or information.has_constraints):
+        # Last of all: what it draws moves nothing else.
+        p_value = _structure_p_value(session, choice, rng)
+    session = replace(session, choice=choice, p_value=p_value)
     return ConsensusProblem(
         inputs,
         Distillation.of(estimator, len(X)),
@@ -283,6 +292,22 @@ def _chosen_number(
         is_verbose=bool(estimator.verbose),
         largest=largest,
     )
+
+
+def _structure_p_value(
+    session: Session, choice: Choice | None, rng: np.random.RandomState
+) -> float | None:
+    """Of the test for groups of rows; None if it has nothing to say about them."""
+    committee = session.committee
+    if not isinstance(committee.frame, Frame):
+        # Rows without coordinates.
+        return None
+    if choice is not None:
+        return choice.p_value
+    n_clusters = committee.n_clusters
+    if n_clusters == 1 or not can_be_seen(len(committee.rows), n_clusters):
+        return None
+    return structure_decision(committee.frame(committee.rows), rng)
 
 
 def named_by_labels(singletons: Array, labels: Indices, n_clusters: int) -> Indices:
@@ -425,11 +450,20 @@ def train_blocks(
 
 def warn_of_session(session: Session) -> None:
     """Warn of members that are missing, and of data without clusters."""
-    if session.choice is not None and session.choice.n_clusters == 1:
+    choice, n_clusters = session.choice, session.committee.n_clusters
+    if choice is not None and choice.n_clusters == 1:
         warn_user(
-            f"X seems to have no clusters: {session.choice.finding}. All objects are "
-            "in one; give n_clusters to divide them anyway, for example "
-            f"n_clusters={session.choice.best_number}",
+            f"X seems to have no clusters: {choice.finding}. All objects are in one; "
+            "give n_clusters to divide them anyway, for example "
+            f"n_clusters={choice.best_number}",
+            NoClustersWarning,
+        )
+    elif choice is None and session.p_value is not None and session.p_value > LEVEL:
+        warn_user(
+            f"X shows no gaps between groups (p = {session.p_value:.2g}): the "
+            f"{n_clusters} clusters may only divide one group. "
+            "credalis.model_selection.suggest_n_clusters(X), or -c auto on the command "
+            "line, says more",
             NoClustersWarning,
         )
     for name, reason in session.failures.items():

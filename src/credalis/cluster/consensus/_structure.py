@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import cut_tree, ward
+from scipy.cluster.hierarchy import ward
 from scipy.spatial.distance import cdist
 
 from credalis._control import poll
@@ -28,8 +28,12 @@ _N_PIECES = (2, 3, 5, 8, 12, 20)
 _N_NEIGHBORS = 2
 _N_AXES = 5
 
-# Ways to divide the rows into halves.
+# Ways to divide the rows into halves, each of which is tested once.
 _N_SPLITS = 5
+_N_TESTS = 2 * _N_SPLITS
+
+# A decision looks no further if the p-value of the divisions so far is above this.
+_HOPELESS = 0.5
 
 # Rows without which a corridor says nothing.
 _MIN_ROWS = 16
@@ -99,12 +103,54 @@ def structure_p_value(X: Array, rng: np.random.RandomState) -> float:
     as two around the same centre, are not told from one. A single group that is bent,
     as a ring is, has a gap inside and counts as structure.
     """
+    return min(1.0, _N_TESTS * min(_p_values(X, rng), default=1.0))
+
+
+def structure_decision(X: Array, rng: np.random.RandomState) -> float:
+    """An upper bound of `structure_p_value` that is as good as it for a decision.
+
+    It looks no further once the decision at `LEVEL` is known, which rows in groups show
+    by the first of the ten p-values, or is as good as known, because those so far are
+    far from it. Where it ends, ten times the smallest so far is at least ten times the
+    smallest of all, so that its error rate is no larger.
+    """
+    smallest = 1.0
+    for number, p_value in enumerate(_p_values(X, rng), start=1):
+        smallest = min(smallest, p_value)
+        if _N_TESTS * smallest <= LEVEL:
+            break
+        if number % 2 == 0 and number * smallest > _HOPELESS:
+            break
+    return min(1.0, _N_TESTS * smallest)
+
+
+def finding(p_value: float) -> str:
+    """What the test says, in words."""
+    if p_value <= LEVEL:
+        return f"there are gaps between groups of rows (p = {p_value:.2g})"
+    return (
+        "a test finds no gaps between groups of rows that chance would not leave "
+        f"(p = {p_value:.2g}, {LEVEL:g} is asked for)"
+    )
+
+
+def can_be_seen(n_rows: int, n_clusters: int) -> bool:
+    """Whether so many clusters have enough rows for the test to see gaps between them.
+
+    Two of them should have twice the rows in a half without which a corridor between
+    them says nothing.
+    """
+    return min(n_rows, _MAX_ROWS) >= 2 * _MIN_ROWS * n_clusters
+
+
+def _p_values(X: Array, rng: np.random.RandomState) -> Iterator[float]:
+    """Of all halves of all divisions; of few rows there are none."""
     if len(X) < 2 * _MIN_ROWS:
-        return 1.0
+        return
     if len(X) > _MAX_ROWS:
         X = X[rng.choice(len(X), _MAX_ROWS, replace=False)]
-    found = [p for _ in range(_N_SPLITS) for p in _p_values_of_halves(X, rng)]
-    return min(1.0, len(found) * min(found))
+    for _ in range(_N_SPLITS):
+        yield from _p_values_of_halves(X, rng)
 
 
 def _p_values_of_halves(X: Array, rng: np.random.RandomState) -> Iterator[float]:
@@ -163,8 +209,20 @@ def _corridors(X: Array) -> Iterator[Corridor]:
         for n_pieces in _N_PIECES:
             if len(X) < n_pieces * _MIN_ROWS / 2:
                 break
-            labels = cut_tree(tree, n_pieces)[:, 0]
+            labels = _pieces(tree, n_pieces)
             yield from _between(points, labels, axes)
+
+
+def _pieces(tree: Array, n_pieces: int) -> Indices:
+    """Which piece each row is in, numbered by their first rows."""
+    n = len(tree) + 1
+    whole = np.arange(2 * n - 1).tolist()
+    merges = tree[:, :2].astype(np.intp).tolist()
+    for j in range(n - n_pieces - 1, -1, -1):
+        for part in merges[j]:
+            whole[part] = whole[n + j]
+    _, first, piece = np.unique(whole[:n], return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[piece], dtype=np.intp)
 
 
 def _between(points: Array, labels: Indices, axes: Array) -> Iterator[Corridor]:
@@ -175,8 +233,11 @@ def _between(points: Array, labels: Indices, axes: Array) -> Iterator[Corridor]:
     nearest = np.argsort(distances, axis=1)[:, 1 : 1 + _N_NEIGHBORS]
     pairs = {(min(k, m), max(k, m)) for k in range(n_pieces) for m in nearest[k]}
     for one, other in sorted(pairs):
-        walls = _walls(centers, one, other)
         step = centers[other] - centers[one]
+        if not step @ step > 0:
+            # Beside rows far away, others are equal to all digits.
+            continue
+        walls = _walls(centers, one, other)
         yield Corridor(axes, step, *walls)
         inside = [points[labels == k] - centers[k] for k in (one, other)]
         yield Corridor(axes, _discriminant(np.concatenate(inside), step), *walls)

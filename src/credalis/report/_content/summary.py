@@ -75,6 +75,12 @@ def how(subject: Subject) -> str:
     return f"{basis}; method {name}" + (f": {words}." if words else ".")
 
 
+def caveats(subject: Subject) -> str:
+    """What the method itself has found against its clusters; "" if it has not."""
+    found = getattr(subject.estimator, "_caveats", list)
+    return " ".join(found())
+
+
 def coverage_text(subject: Subject, level: float | None) -> str:
     """How large sets with a level are, and what it promises; "" if there are none."""
     calibration = getattr(subject.estimator, "calibration_", None)
