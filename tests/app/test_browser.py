@@ -223,8 +223,13 @@ def test_axe_finds_no_serious_problem(result, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe")
     page = result.page
     page.emulate_media(color_scheme=scheme)
-    page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
-    page.wait_for_selector("#tree pre")
+    # Again and again: what is shown anew after they were opened is closed.
+    page.wait_for_function(
+        """() => {
+            document.querySelectorAll("details").forEach((each) => (each.open = true));
+            return document.querySelector("#tree pre");
+        }"""
+    )
     page.wait_for_selector("#lead")
     found = axe.Axe().run(page).response
     assert len(found["passes"]) > 30
