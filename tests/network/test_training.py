@@ -1,5 +1,7 @@
 """Costs over all objects, and over blocks of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -167,6 +169,17 @@ def test_stress_of_all_pairs_is_kept_in_memory_or_not(monkeypatch):
     monkeypatch.setattr(_training, "_MAX_DENSE", N_SAMPLES - 1)
     assert isinstance(stress_objective(data), BlockStress)
     assert_close(full_objective(network, data)(parameters), expected)
+
+
+def test_stress_of_parts_is_the_mean_of_theirs():
+    data, network = training_data(), network_with("reference")
+    parameters, size = parameters_of(network), N_SAMPLES // 3
+    parts = [data.take(np.arange(k * size, (k + 1) * size)) for k in range(3)]
+    each = [full_objective(network, part)(parameters) for part in parts]
+    value, gradient = full_objective(network, replace(data, n_parts=3))(parameters)
+    assert value == pytest.approx(np.mean([cost for cost, _ in each]), rel=1e-6)
+    mean = np.mean([slope for _, slope in each], axis=0)
+    np.testing.assert_allclose(gradient, mean, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("n_partners", [1, 5, N_SAMPLES - 1])

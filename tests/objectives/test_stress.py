@@ -10,7 +10,9 @@ from credalis.dissimilarity import StoredSimilarities, transform
 from credalis.objectives import (
     BlockStress,
     DenseStress,
+    PartStress,
     SampledStress,
+    _stress,
     block_stress,
     cross_stress,
 )
@@ -322,6 +324,60 @@ def test_stress_by_a_factor_is_within_its_bound(near_similarities, rng):
     assert (gaps > 0).all()
     assert (gaps <= 2 * accuracy * np.abs(residuals).mean(axis=(1, 2))).all()
     np.testing.assert_allclose(their_slopes, slopes, rtol=0, atol=accuracy / 250)
+
+
+@pytest.fixture
+def far_similarities(rng):
+    """In many dimensions, so that no factor has low rank."""
+    points = rng.normal(size=(_stress._LEAST_SINGLE, 20))
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    return 1 - transform(distances, 6.0)
+
+
+def test_stress_in_single_precision_is_within_the_accuracy(far_similarities, rng):
+    focal_sets, n_samples = FocalSets.singletons(8), len(far_similarities)
+    masses = rng.dirichlet(np.full(len(focal_sets), 0.2), n_samples).T
+    exact = DenseStress(far_similarities, focal_sets)
+    near = DenseStress(far_similarities, focal_sets, accuracy=1e-7)
+    assert near._targets.similarities.dtype == np.float32
+    value, slopes = exact.value_and_gradient(masses)
+    found, their_slopes = near.value_and_gradient(masses)
+    assert 0 < abs(found - value) <= 1e-7
+    # If all δ* were off by ε, a slope would be by 4 ε / n.
+    np.testing.assert_allclose(their_slopes, slopes, rtol=0, atol=4e-7 / n_samples)
+
+
+def test_double_precision_where_single_is_not_enough(far_similarities):
+    focal_sets = FocalSets.singletons(3)
+    some = far_similarities[:-1, :-1]
+    for similarities, accuracy in ((far_similarities, 1e-9), (some, 1e-7)):
+        stress = DenseStress(similarities, focal_sets, accuracy=accuracy)
+        assert stress._targets.similarities is None
+
+
+@pytest.mark.parametrize(
+    "focal_sets", [FocalSets.pairs(3), FocalSets.full(6)], ids=["few", "many"]
+)
+@pytest.mark.parametrize("accuracy", [0.0, 1e-7])
+def test_parts_count_alike_and_what_is_left_over_does_not(focal_sets, accuracy, rng):
+    matrices = np.array([symmetric(rng, 5) for _ in range(3)])
+    shape = (2, len(focal_sets), 17)
+    stack = rng.dirichlet(np.ones(len(focal_sets)), (2, 17)).swapaxes(1, 2)
+    values, slopes = PartStress(matrices, focal_sets, accuracy).values_and_gradients(
+        stack
+    )
+    expected, their_slopes = np.zeros(2), np.zeros(shape)
+    for part, matrix in enumerate(matrices):
+        own = slice(5 * part, 5 * part + 5)
+        dense = DenseStress(matrix, focal_sets)
+        of_part, their_slopes[..., own] = dense.values_and_gradients(stack[..., own])
+        expected += of_part / 3
+    atol = max(1e-12, accuracy)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=atol)
+    np.testing.assert_allclose(slopes, their_slopes / 3, rtol=0, atol=atol)
+    value, slope = PartStress(matrices, focal_sets).value_and_gradient(stack[0])
+    assert value == pytest.approx(expected[0], abs=1e-12)
+    assert (slope[:, 15:] == 0).all()
 
 
 def test_no_factor_where_products_would_not_take_less_time(near_similarities, rng):

@@ -155,11 +155,11 @@ Array = NDArray[np.floating]
 # one, as long as it fits in memory comfortably. Measured.
 _DENSE_SHARE = 0.03
 _MAX_DENSE = 4000
-# Of δ*, where all pairs count: far below what changes of the loss end a training.
+# Of δ*, where all pairs count and nobody asks for another one.
 _ACCURACY = 1e-7
 # Objects of the blocks, and how many of them, whose pairs give the stress of more
 # objects: it then is known to about one percent.
-_STRESS_BLOCK, _N_STRESS_BLOCKS = 2000, 4
+_STRESS_BLOCK, _N_STRESS_BLOCKS = 250, 32
 # Blocks by which states of a training are compared.
 _MAX_EVALUATED = 20
 
@@ -231,32 +231,25 @@ class TrainingData:
         return None if self.scores is None else self.scores[objects]
 
 
-def stress_objective(data: TrainingData) -> Objective:
-    """The stress over the pairs that count, in the form that is fastest for them."""
+def stress_objective(data: TrainingData, accuracy: float = _ACCURACY) -> Objective:
+    """The stress over the pairs that count, in the form that is fastest for them.
+
+    Where all pairs count, any δ* may be off by the accuracy.
+    """
     n_samples = data.n_samples
     if data.weights is not None:
         return WeightedStress(data.similarities.matrix(), data.focal_sets, data.weights)
     if data.n_parts > 1:
-        edges = np.linspace(0, n_samples, data.n_parts + 1).astype(int)
-        parts = [slice(start, stop) for start, stop in pairwise(edges)]
-        return PartStress(
-            [
-                (
-                    part,
-                    DenseStress(
-                        data.similarities.between(part).matrix(),
-                        data.focal_sets,
-                        accuracy=_ACCURACY,
-                    ),
-                )
-                for part in parts
-            ]
-        )
+        size = n_samples // data.n_parts
+        starts = range(0, size * data.n_parts, size)
+        parts = [data.similarities.between(slice(k, k + size)) for k in starts]
+        matrices = np.array([part.matrix() for part in parts])
+        return PartStress(matrices, data.focal_sets, accuracy)
     if data.pairs is None:
         if n_samples > _MAX_DENSE:
             return BlockStress(data.similarities, data.focal_sets)
         return DenseStress(
-            data.similarities.matrix(), data.focal_sets, accuracy=_ACCURACY
+            data.similarities.matrix(), data.focal_sets, accuracy=accuracy
         )
     rows, columns = data.pairs
     if n_samples > _MAX_DENSE or len(rows) < _DENSE_SHARE * n_samples**2:
@@ -275,7 +268,7 @@ def mean_stress(
 ) -> float:
     """Stress over the pairs that count.
 
-    All pairs up to 4000 objects; beyond, all pairs within four blocks of about 2000
+    All pairs up to 4000 objects; beyond, all pairs within 32 blocks of about 250
     objects, dealt out in turn so that the order of the rows plays no part.
     """
     n_samples = masses.shape[1]
@@ -293,15 +286,16 @@ def mean_stress(
 
 
 def full_objective(
-    network: CredalNetwork, data: TrainingData
+    network: CredalNetwork, data: TrainingData, accuracy: float = _ACCURACY
 ) -> Callable[[NDArray[np.float64]], tuple[Any, NDArray[np.float64]]]:
     """Cost and gradient as a function of the parameters, over all objects.
 
-    Parameters of several networks, as the rows of a matrix, give a cost for each.
+    Parameters of several networks, as the rows of a matrix, give a cost for each. The
+    accuracy is that of `stress_objective`.
     """
     information, inputs = data.information, data.inputs
     assert not isinstance(inputs, DeferredInputs)
-    objective = stress_objective(data)
+    objective = stress_objective(data, accuracy)
     if information.has_labels:
         objective = information.stress_weight * objective
     extra = information.objective(data.n_samples, data.focal_sets)

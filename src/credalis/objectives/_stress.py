@@ -4,7 +4,6 @@ Everything is written in terms of similarities 1 - δ*, which are exponentials a
 no subtraction: the residual κ - δ* is κ + similarity - 1.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +33,11 @@ _MANY_SETS = 64
 _LEAST_FACTORED = 200
 _MOST_RANK = 0.3
 
+# Where there is none, so many similarities do not stay in a fast cache, and single
+# precision takes less than half of the time, if it is accurate enough.
+_LEAST_SINGLE = 400
+_SINGLE = float(np.finfo(np.float32).eps) / 2
+
 
 @dataclass(frozen=True, eq=False)
 class DenseStress(Objective):
@@ -49,7 +53,7 @@ class DenseStress(Objective):
         Symmetric w_ij; None stands for the mean over all pairs.
     accuracy : float, default=0.0
         By how much any δ*_ij may be off where that makes products cheaper, see
-        `low_rank_factor`. Only without weights.
+        `low_rank_factor` and `Targets`. Only without weights.
     """
 
     similarities: NDArray[np.float64]
@@ -70,62 +74,63 @@ class DenseStress(Objective):
         """The same for a stack; without weights all of it takes one product."""
         if self.weights is not None:
             return super().values_and_gradients(masses)
-        against = _mass_apart(masses, self.focal_sets)
-        if self._has_many_sets:
-            assert self._targets.values is not None
-            return residual_stress(masses, against, self._targets.values)
-        return full_stress(masses, against, self._targets)
-
-    @cached_property
-    def _has_many_sets(self) -> bool:
-        """Whether products of sets with sets take longer than those of all pairs."""
-        n_sets = len(self.focal_sets)
-        return n_sets >= _MANY_SETS and len(self.similarities) < 2 * n_sets
+        return _stress_of_all(masses, self.focal_sets, self._targets)
 
     @cached_property
     def _targets(self) -> "Targets":
-        accuracy = 0.0 if self._has_many_sets else self.accuracy
-        return Targets.of(self.similarities, accuracy)
+        is_exact = _has_many_sets(self.focal_sets, len(self.similarities))
+        return Targets.of(self.similarities, 0.0 if is_exact else self.accuracy)
 
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """The matrix Δ of all δ*, 0 on the diagonal, for products with it.
+    """The matrix Δ of all δ*, 0 on the diagonal, for products with it; or a stack.
 
     Attributes
     ----------
-    values : array of shape (n_samples, n_samples), or None
+    values : array of shape (..., n_samples, n_samples), or None
         Δ.
     factors : tuple of two arrays, or None
         Instead of it [U 1] and [-U 1]ᵀ, whose product is 1 - U Uᵀ, nearly Δ.
-    squared : float
+    squared : array of shape (...)
         Σ Δ ∘ Δ.
+    similarities : array of float32, shape (..., n_samples, n_samples), or None
+        Instead of both S = 1 - Δ. Most objects are similar to few others, so that the
+        sums that are rounded are small.
     """
 
     values: NDArray[np.float64] | None
     factors: tuple[NDArray[np.float64], NDArray[np.float64]] | None
-    squared: float
+    squared: NDArray[np.float64]
+    similarities: NDArray[np.float32] | None = None
 
     @classmethod
     def of(cls, similarities: NDArray[np.float64], accuracy: float = 0.0) -> "Targets":
         """From 1 - Δ, of which the diagonal is not read."""
         targets = 1.0 - similarities
-        np.fill_diagonal(targets, 0.0)
-        squared = float(np.vdot(targets, targets))
-        if accuracy > 0:
+        diagonal = np.arange(targets.shape[-1])
+        targets[..., diagonal, diagonal] = 0.0
+        squared = np.einsum("...ij,...ij->...", targets, targets)
+        is_stack = targets.ndim > 2
+        if accuracy > 0 and not is_stack:
             factor = low_rank_factor(1.0 - targets, accuracy)
             if factor is not None:
                 ones = np.ones((len(factor), 1))
                 left, right = np.hstack([factor, ones]), np.hstack([-factor, ones])
                 # Products with what is transposed on the fly take longer.
                 return cls(None, (left, np.ascontiguousarray(right.T)), squared)
+        if accuracy >= _SINGLE and (is_stack or len(targets) >= _LEAST_SINGLE):
+            return cls(None, None, squared, (1.0 - targets).astype(np.float32))
         return cls(targets, None, squared)
 
     def times(self, rows: Array) -> Array:
-        """The product of a matrix with Δ."""
-        if self.factors is None:
-            assert self.values is not None
-            return rows @ self.values
+        """The products of matrices, (..., n_rows, n_samples), with Δ."""
+        if self.similarities is not None:
+            met = np.matmul(rows.astype(np.float32), self.similarities)
+            return rows.sum(axis=-1, keepdims=True) - met
+        if self.values is not None:
+            return np.matmul(rows, self.values)
+        assert self.factors is not None
         left, right = self.factors
         return (rows @ left) @ right
 
@@ -164,6 +169,23 @@ def low_rank_factor(
     errors -= similarities
     is_accurate = max(errors.max(), -errors.min()) <= accuracy
     return factor if is_accurate else None
+
+
+def _has_many_sets(focal_sets: FocalSets, n_samples: int) -> bool:
+    """Whether products of sets with sets take longer than those of all pairs."""
+    n_sets = len(focal_sets)
+    return n_sets >= _MANY_SETS and n_samples < 2 * n_sets
+
+
+def _stress_of_all(
+    masses: Array, focal_sets: FocalSets, targets: Targets
+) -> tuple[Array, Array]:
+    """Stress of all pairs and its gradient, in the way that takes less time."""
+    against = _mass_apart(masses, focal_sets)
+    if _has_many_sets(focal_sets, masses.shape[-1]):
+        assert targets.values is not None
+        return residual_stress(masses, against, targets.values)
+    return full_stress(masses, against, targets)
 
 
 def _mass_apart(masses: Array, focal_sets: FocalSets) -> Array:
@@ -239,7 +261,7 @@ def full_stress(masses: Array, against: Array, targets: Targets) -> tuple[Array,
     gradients : array of shape (..., n_focal_sets, n_samples)
     """
     n_samples = masses.shape[-1]
-    met = targets.times(against.reshape(-1, n_samples)).reshape(masses.shape)
+    met = targets.times(against)
     gradients = (against @ masses.swapaxes(-1, -2)) @ against
     own = np.einsum("...ij,...ij->...j", against, masses)
     gradients -= met
@@ -267,28 +289,41 @@ class PartStress(Objective):
 
     Parameters
     ----------
-    parts : sequence of (slice, DenseStress)
-        Objects of each part, and their stress.
+    similarities : array of shape (n_parts, n_own, n_own)
+        1 - δ*_ij inside each part. The objects of the first part come first, and so on;
+        what is left over is in none.
+    focal_sets : FocalSets
+        What the rows of the masses stand for.
+    accuracy : float, default=0.0
+        By how much any δ*_ij may be off where that makes products cheaper.
     """
 
-    parts: Sequence[tuple[slice, DenseStress]]
+    similarities: NDArray[np.float64]
+    focal_sets: FocalSets
+    accuracy: float = 0.0
 
     def value_and_gradient(self, masses: Array) -> tuple[float, Array]:
-        """L and ∂L/∂M, the columns of each part in turn."""
+        """L and ∂L/∂M, 0 for objects in no part."""
         values, gradient = self.values_and_gradients(masses)
         return float(values), gradient
 
     def values_and_gradients(self, masses: Array) -> tuple[Array, Array]:
         """The same for a stack."""
-        totals = np.zeros(masses.shape[:-2])
+        n_parts, n_own, _ = self.similarities.shape
+        n_within = n_parts * n_own
+        *stack, n_sets, _ = masses.shape
+        own = masses[..., :n_within].reshape(*stack, n_sets, n_parts, n_own)
+        own = np.ascontiguousarray(own.swapaxes(-2, -3))
+        values, slopes = _stress_of_all(own, self.focal_sets, self._targets)
+        slopes /= n_parts
         gradients = np.zeros_like(masses)
-        for objects, stress in self.parts:
-            own = np.ascontiguousarray(masses[..., objects])
-            values, slopes = stress.values_and_gradients(own)
-            totals += values
-            gradients[..., objects] = slopes
-        gradients /= len(self.parts)
-        return totals / len(self.parts), gradients
+        gradients[..., :n_within] = slopes.swapaxes(-2, -3).reshape(*stack, n_sets, -1)
+        return values.mean(axis=-1), gradients
+
+    @cached_property
+    def _targets(self) -> Targets:
+        is_exact = _has_many_sets(self.focal_sets, self.similarities.shape[-1])
+        return Targets.of(self.similarities, 0.0 if is_exact else self.accuracy)
 
 
 @dataclass(frozen=True, eq=False)

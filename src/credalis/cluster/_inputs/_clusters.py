@@ -12,10 +12,10 @@ from scipy.cluster.hierarchy import ClusterWarning
 from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.cluster import AgglomerativeClustering, KMeans
-from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from credalis._checks import check_lengths
+from credalis._neighbors import nearest_neighbors
 from credalis.cluster._inputs._geometry import Geometry
 from credalis.cluster._inputs._medoids import (
     FAR,
@@ -37,6 +37,10 @@ _HIERARCHY, _LEAVES_PER_CLUSTER, _MAX_HIERARCHY = 1000, 20, 2000
 # Runs of k-means, of which the best is kept. Of many clusters every random draw misses
 # some, however often it is repeated: there the hierarchy is what finds them.
 _N_KMEANS, _N_KMEANS_OF_MANY, _MANY_CLUSTERS = 10, 2, 33
+# Of more objects than a hierarchy has, its clusters have the lowest sum of squares
+# nearly always: there random seeds end when so many in turn were not lower by this
+# share.
+_PATIENCE, _LOWER = 3, 1e-3
 # Neighbours that tell whether an object is strange, and how much farther away from them
 # than they are from theirs an ordinary one may be.
 _N_JUDGED_BY = 5
@@ -187,13 +191,11 @@ def _by_means(
     sample = points[objects]
     n_random = _N_KMEANS if n_clusters < _MANY_CLUSTERS else _N_KMEANS_OF_MANY
     n_random = 1 if is_rough else n_random
+    surroundings = _Surroundings.of(sample, n_clusters)
     found: list[Array] = []
-    for rows in (sample, without_isolated(sample, n_clusters)):
-        for start in ("k-means++", _ward_centers(rows, n_clusters, rng)):
-            n_init = n_random if isinstance(start, str) else 1
-            kmeans = KMeans(n_clusters, init=start, n_init=n_init, random_state=rng)
-            found.append(kmeans.fit(rows).cluster_centers_)
-    centers = _best_centers(sample, found)
+    for rows in (sample, surroundings.core()):
+        found += _means(rows, n_clusters, rng, n_random)
+    centers = _best_centers(surroundings.judges(), found)
     if len(points) > wanted == _MAX_POINTS:
         # So few objects of so many clusters say roughly where their means are.
         objects = _some(len(points), min(_POINTS_PER_CLUSTER * n_clusters, _MOST), rng)
@@ -204,22 +206,88 @@ def _by_means(
     return HardClusters.of(objects, cdist(sample, centers), between)
 
 
-def _best_centers(points: Array, found: list[Array]) -> Array:
-    """The centres that are nearest to the objects.
+def _means(
+    rows: Array, n_clusters: int, rng: np.random.RandomState, n_random: int
+) -> list[Array]:
+    """Centres by k-means from those of a hierarchy, and the best from random seeds."""
+    start = _ward_centers(rows, n_clusters, rng)
+    of_hierarchy = KMeans(n_clusters, init=start, n_init=1, random_state=rng).fit(rows)
+    best: KMeans | None = None
+    lowest, n_in_vain = of_hierarchy.inertia_, 0
+    n_at_once = 1 if len(rows) > _HIERARCHY else n_random
+    for _ in range(0, n_random, n_at_once):
+        kmeans = KMeans(n_clusters, n_init=n_at_once, random_state=rng).fit(rows)
+        if best is None or kmeans.inertia_ < best.inertia_:
+            best = kmeans
+        n_in_vain += 1
+        if kmeans.inertia_ < (1 - _LOWER) * lowest:
+            lowest, n_in_vain = kmeans.inertia_, 0
+        if n_in_vain == _PATIENCE:
+            break
+    assert best is not None
+    return [best.cluster_centers_, of_hierarchy.cluster_centers_]
+
+
+@dataclass(frozen=True, eq=False)
+class _Surroundings:
+    """How near the neighbours of objects are, for two questions asked of one search.
+
+    Attributes
+    ----------
+    points : array of shape (n_samples, n_features)
+        The objects.
+    n_clusters : int
+        Number of clusters.
+    neighbors : array of int, shape (n_samples, n_neighbors)
+        Row numbers of their neighbours, nearest first; maybe of none.
+    lengths : array of shape (n_samples, n_neighbors)
+        Their distances.
+    """
+
+    points: Array
+    n_clusters: int
+    neighbors: NDArray[np.intp]
+    lengths: Array
+
+    @classmethod
+    def of(cls, points: Array, n_clusters: int) -> "_Surroundings":
+        """Of points in Euclidean space."""
+        wanted = max(_n_isolating(len(points), n_clusters), _N_JUDGED_BY)
+        n_neighbors = min(wanted, len(points) - 1)
+        if n_neighbors == 0:
+            none = np.empty((len(points), 0))
+            return cls(points, n_clusters, none.astype(np.intp), none)
+        found, lengths = nearest_neighbors(points, "euclidean", n_neighbors)
+        return cls(points, n_clusters, found, lengths)
+
+    def core(self) -> Array:
+        """Rows but those whose k-th neighbour is farthest away, clusters permitting."""
+        n_neighbors = _n_isolating(len(self.points), self.n_clusters)
+        if n_neighbors == 0:
+            return self.points
+        return _without_far(
+            self.points, self.lengths[:, n_neighbors - 1], self.n_clusters
+        )
+
+    def judges(self) -> Array:
+        """Rows whose neighbours are not much closer to each other than to them."""
+        n_neighbors = min(_N_JUDGED_BY, self.lengths.shape[1])
+        if n_neighbors == 0:
+            return self.points
+        reach = self.lengths[:, n_neighbors - 1]
+        nearest = self.neighbors[:, :n_neighbors]
+        is_ordinary = reach <= _ORDINARY_FACTOR * reach[nearest].mean(axis=1)
+        return self.points[is_ordinary] if is_ordinary.any() else self.points
+
+
+def _best_centers(judges: Array, found: list[Array]) -> Array:
+    """The centres that are nearest to the objects that judge.
 
     By squared distances, a few far objects would decide that; by distances, a large
     cluster would be divided rather than a small one found. So by a power between. Gross
     outliers have no part in it: objects whose neighbours are closer to each other than
     to them. Those of a small, sparse cluster have.
     """
-    judges = points
-    n_neighbors = min(_N_JUDGED_BY, len(points) - 1)
-    if n_neighbors > 0:
-        search = NearestNeighbors(n_neighbors=n_neighbors).fit(points)
-        lengths, neighbors = search.kneighbors()
-        reach = lengths[:, -1]
-        is_ordinary = reach <= _ORDINARY_FACTOR * reach[neighbors].mean(axis=1)
-        judges = points[is_ordinary] if is_ordinary.any() else points
     costs = [(cdist(judges, each).min(axis=1) ** _POWER).mean() for each in found]
     return found[int(np.argmin(costs))]
 
@@ -327,14 +395,14 @@ def robust_centers(X: Array, n_clusters: int, rng: np.random.RandomState) -> Arr
     Gross outliers draw centres to themselves; without them, the other centres are
     where the objects are. But in small clusters many objects are isolated.
     """
-    core = without_isolated(X, n_clusters)
+    surroundings = _Surroundings.of(X, n_clusters)
     found = [
         KMeans(n_clusters, n_init=_N_KMEANS, random_state=rng)
         .fit(rows)
         .cluster_centers_
-        for rows in (core, X)
+        for rows in (surroundings.core(), X)
     ]
-    return _best_centers(X, found)
+    return _best_centers(surroundings.judges(), found)
 
 
 def count_distinct(X: Array, enough: int) -> int:
@@ -356,10 +424,19 @@ def count_distinct(X: Array, enough: int) -> int:
 
 def without_isolated(X: Array, n_clusters: int) -> Array:
     """X without the rows whose k-th neighbour is farthest away, clusters permitting."""
-    n_neighbors = min(MAX_NEIGHBORS, len(X) // (2 * n_clusters))
+    n_neighbors = _n_isolating(len(X), n_clusters)
     if n_neighbors == 0:
         return X
-    neighbors = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
-    reach = neighbors.kneighbors()[0][:, -1]
+    _, lengths = nearest_neighbors(X, "euclidean", n_neighbors)
+    return _without_far(X, lengths[:, -1], n_clusters)
+
+
+def _n_isolating(n_samples: int, n_clusters: int) -> int:
+    """Which neighbour tells whether an object is isolated; 0: none does."""
+    return min(MAX_NEIGHBORS, n_samples // (2 * n_clusters))
+
+
+def _without_far(X: Array, reach: Array, n_clusters: int) -> Array:
+    """X without the rows of largest reach, unless fewer than the clusters remain."""
     core = X[reach <= np.quantile(reach, ORDINARY_SHARE)]
     return core if count_distinct(core, n_clusters) >= n_clusters else X

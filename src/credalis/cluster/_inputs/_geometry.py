@@ -46,8 +46,11 @@ Metric = str | Callable[..., float] | Gower | Transformer
 # left.
 EARLIER_DEFAULTS = {"dissimilarity_quantile": "paper", "empty_set": "stress"}
 
-# Objects whose distances give the quantile δ0.
+# Objects whose distances give δ0. How well it is known depends on how many there are,
+# so that pairs inside parts of them do as well as all: of more than so many objects, in
+# parts of about so many.
 _MAX_SAMPLE = 2000
+_MAX_TOGETHER, _PART = 1000, 250
 
 # Logarithms of the rate γ of δ* are looked for here first, then farther by a stride, up
 # to where exp(±700) are still numbers; with this precision.
@@ -57,7 +60,7 @@ _STEEPEST = 700.0
 _PRECISE = 1e-9
 
 # Of more pairs than that, about so many say roughly where it is, and how near.
-_MANY_PAIRS, _SOME_PAIRS = 500_000, 20_000
+_MANY_PAIRS, _SOME_PAIRS = 200_000, 20_000
 _ROUGH, _NEAR = 1e-3, 0.05
 
 # Euclidean distances of so many objects to others are computed at a time.
@@ -225,12 +228,15 @@ class Geometry:
         return values
 
     def _sampled_lengths(self, rng: np.random.RandomState) -> NDArray[np.float64]:
-        """Dissimilarities of the pairs of some objects, not all of them 0."""
+        """Dissimilarities of many pairs of objects, not all of them 0."""
         n_samples = len(self.values)
         objects = np.arange(n_samples)
         if n_samples > _MAX_SAMPLE:
             objects = rng.choice(n_samples, _MAX_SAMPLE, replace=False)
-        values = self._lengths(objects)
+        n_parts = len(objects) // _PART if len(objects) > _MAX_TOGETHER else 1
+        # Dealt out in turn: the order of the rows plays no part.
+        parts = [self._lengths(objects[first::n_parts]) for first in range(n_parts)]
+        values = np.concatenate(parts) if n_parts > 1 else parts[0]
         check_lengths(values, self.metric)
         if not values.any():
             raise ValueError(

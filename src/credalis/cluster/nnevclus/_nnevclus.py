@@ -196,7 +196,8 @@ default="auto"
         the objects, which stand for all, if the training starts from hard clusters and
         nothing else is said about it (``batch_size``, ``learning_rate_init``,
         ``dtype``, ``max_iter``, ``engine``, ``early_stopping``); else "adam". These are
-        2000 objects, or all that have a hard cluster, in parts whose pairs count.
+        2000 objects, or all that have a hard cluster, in parts of 250 whose pairs
+        count; most iterations see 500 of them.
     learning_rate_init : float or "auto", default="auto"
         First learning rate of "adam" (0.01, or 0.003 where a training begins with its
         clusters, 33 or more; falling to 0 along a cosine) or "rmsprop" (0.001,
@@ -243,7 +244,8 @@ default="auto"
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".
     tol : float, default=1e-4
-        Relative decrease of L below which a start ends.
+        Relative decrease of L below which a start ends; twice as much where some of the
+        objects stand for all.
     n_jobs : int, default=None
         Number of starts run at the same time, as in joblib. It does not change the
         result. Those of "lbfgs" share every evaluation and run in one thread anyway.

@@ -81,12 +81,15 @@ _WHEN = {
 # All pairs of all objects up to here: their number grows with the square of n.
 _MAX_FULL_BATCH = 1000
 
-# Beyond, a full-batch solver that starts from hard clusters looks at as many pairs, but
-# of more objects: up to so many, or as many as have a hard cluster. They are dealt out
-# to parts, of at least so many, whose pairs count. What more objects would add is lost
-# in the differences between starts.
+# Beyond, a full-batch solver that starts from hard clusters looks at up to so many
+# objects, or as many as have a hard cluster. What more objects would add is lost in the
+# differences between starts. They are dealt out to parts of about so many, whose pairs
+# count: how well the loss is known depends on the number of objects, not of pairs.
 _MAX_TRAINED = 2000
-_LEAST_PART = 250
+_PART = 250
+# As it is known to about one percent, training may end where iterations gain so many
+# times as much as otherwise.
+_SAMPLED_TOLERANCE = 2.0
 
 # Starts of a full-batch solver. Those from hard clusters differ so little that one is
 # enough. Those from random weights differ much, and soon enough to drop the worse half
@@ -114,7 +117,7 @@ _LEARNING_RATES = {
 # then and keep to them, learn in fewer updates what the masses are, and have hidden
 # units for corrections alone, of which more clusters need no more.
 MANY_CLUSTERS = 33
-_MANY_CLUSTERS_SHARE = 0.0625
+_MANY_CLUSTERS_SHARE = 0.03125
 _ENOUGH_SETS = 100
 
 # Focal sets up to which hidden units are one and a half for each. Beyond, sets of three
@@ -311,6 +314,7 @@ class Settings:
             self,
             solver="lbfgs",
             max_iter=_MAX_ITERATIONS,
+            tol=_SAMPLED_TOLERANCE * self.tol,
             dtype=np.float64,
             n_init=None if self.n_tries > 1 else self.n_init,
             n_tries=1,
@@ -320,6 +324,7 @@ class Settings:
         """The same for few rows of noise, about which nothing is known."""
         return replace(
             self.sampled(),
+            tol=self.tol,
             metric="euclidean",
             n_components=None,
             dissimilarity_scale=None,
@@ -368,12 +373,8 @@ class Settings:
 
 
 def n_parts(n_samples: int) -> int:
-    """Parts of objects with as many pairs as a thousand objects have.
-
-    The time of an iteration then grows by no more than the passes of the network.
-    """
-    wanted = round((n_samples / _MAX_FULL_BATCH) ** 2)
-    return max(1, min(wanted, n_samples // _LEAST_PART))
+    """Parts of the objects that stand for all."""
+    return max(1, n_samples // _PART)
 
 
 def check_mode(estimator: NNEVCLUS, mode: str) -> None:

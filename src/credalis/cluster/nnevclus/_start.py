@@ -84,6 +84,9 @@ _START_ITERATIONS = 100
 _START_TOLERANCE = 1e-3
 _START_DECAY = 0.01
 _SMALLEST_MASS = 1e-9
+# Where some objects stand for all: a start needs no more of the inner ones, and most
+# iterations no more of all.
+_N_ANCHORS, _N_COARSE = 500, 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -598,6 +601,11 @@ def solve(
         return train_to_end(network, starts[0], problem, focal_sets, rngs[0], report)
     data, _ = problem.training_data(focal_sets, problem.anchored_information)
     with engine_context(network, settings, rngs[0]):
+        if problem.trained is not None:
+            firsts = _train_on_few(network, starts, data, settings)
+            if any(first.interrupted for first in firsts):
+                return _solution(network, problem, focal_sets, _lowest(firsts))
+            starts = np.array([first.state for first in firsts])
         traces = train_together(
             network,
             starts,
@@ -607,6 +615,17 @@ def solve(
             halve_at=settings.halvings(problem.clusters is not None),
         )
     return _solution(network, problem, focal_sets, _lowest(traces))
+
+
+def _train_on_few(
+    network: Any, starts: NDArray[np.float64], data: TrainingData, settings: Settings
+) -> list[GradientTrace]:
+    """Most of the way to the end of a training on more objects, in a fraction of it.
+
+    The objects are in random order.
+    """
+    few = data.take(np.arange(_N_COARSE))
+    return train_together(network, starts, few, settings, say_nothing)
 
 
 def _lowest(traces: list[GradientTrace]) -> GradientTrace:
@@ -754,6 +773,14 @@ def _fit_to_anchors(
     module, and focal sets without some cluster, are shown the labels instead.
     """
     anchors = problem.anchored_information
+    if problem.trained is not None:
+        # Equally many of each cluster still.
+        stride = max(1, len(anchors.objects) // max(_N_ANCHORS, network.n_parameters))
+        anchors = replace(
+            anchors,
+            objects=anchors.objects[::stride],
+            labels=anchors.labels[::stride],
+        )
     singletons = [(cluster,) for cluster in range(focal_sets.n_clusters)]
     is_plain = isinstance(network, CredalNetwork)
     if not is_plain or not all(subset in focal_sets for subset in singletons):

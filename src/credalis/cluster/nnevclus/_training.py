@@ -28,6 +28,9 @@ Report = Callable[[int, float], None]
 _PATIENCE = 100
 _VALIDATION_PATIENCE = 20
 
+# How exact a full-batch solver takes δ*: far below what changes of the loss end it.
+_ACCURACY, _SHARE_OF_TOLERANCE = 1e-7, 1e-3
+
 # Steps that L-BFGS remembers: with fewer it takes more of them. But those of large
 # networks would take more memory and time than the network, so that they are fewer.
 _MEMORY, _LEAST_MEMORY = 40, 10
@@ -404,7 +407,8 @@ def _objective(
 ) -> Callable[[NDArray[np.float64]], tuple[Any, NDArray[np.float64]]]:
     """Cost of all pairs and its gradient, at one point or at several."""
     if settings.engine != "torch":
-        return full_objective(network, data)
+        accuracy = min(_ACCURACY, _SHARE_OF_TOLERANCE * settings.tol)
+        return full_objective(network, data, accuracy)
     at_point = torch_engine().torch_objective(network, data, settings.device)
 
     def at_points(points: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
