@@ -28,6 +28,9 @@ _MAX_STEPS_PER_VARIABLE = 20
 _MAX_SUPPORT = 10
 _WIDE_PART = 16
 
+# So many times the number of variables of the wrong sign need not have fallen.
+_PATIENCE = 3
+
 # Supports of up to this size are solved together, then up to twice as many, and so on.
 _SMALLEST_WIDTH = 4
 
@@ -322,7 +325,11 @@ def quadratics(
 
 
 def minimize_on_simplex(
-    problems: Quadratics, start: Array, begin: Array | None = None
+    problems: Quadratics,
+    start: Array,
+    begin: Array | None = None,
+    *,
+    at_once: bool = False,
 ) -> Array:
     """Minimise xᵀ G x - 2 hᵀ x over x >= 0, Σ x = 1, for every row.
 
@@ -340,6 +347,10 @@ def minimize_on_simplex(
     begin : array of shape (n_rows, n_variables), default=None
         Points of the simplex where the search begins; None: at the start. The nearer
         their supports to those of the solutions, the faster.
+    at_once : bool, default=False
+        Let all variables of the wrong sign enter and leave together, as long as they
+        get fewer: a handful of steps, where solutions have many entries. Where G is far
+        from regular they do not get fewer, and that was in vain.
 
     Returns
     -------
@@ -356,14 +367,20 @@ def minimize_on_simplex(
     """
     problems = problems.near(start, _PROXIMITY)
     points = start if begin is None else begin
-    if begin is None:
+    if begin is None and not at_once:
         widest = max(_MAX_SUPPORT, start.shape[1] // _WIDE_PART)
         is_wide = np.flatnonzero((start > 0).sum(axis=1) > widest)
         if len(is_wide):
             points = start.copy()
             points[is_wide] = problems.take(is_wide).corners()
     # Once, not in each step.
-    points = _descend(problems.apart() if _is_small(points) else problems, points)
+    problems = problems.apart() if _is_small(points) else problems
+    if at_once:
+        points, is_open = _exchange(problems, points)
+        if len(is_open):
+            points[is_open] = _descend(problems.take(is_open), points[is_open])
+    else:
+        points = _descend(problems, points)
     return points / points.sum(axis=1, keepdims=True)
 
 
@@ -457,6 +474,48 @@ def _descend(problems: Quadratics, start: Array) -> Array:
             break
         left, some, tolerance = left[goes_on], some.take(goes_on), tolerance[goes_on]
     return points
+
+
+def _exchange(problems: Quadratics, start: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Block principal pivoting: all variables of the wrong sign change sides at once.
+
+    Returns the minima, and the rows where it has not found them, which are left as they
+    were: there the number of such variables did not fall.
+    """
+    points, supports = start.copy(), start > 0
+    some: Quadratics = problems
+    left, tolerance = np.arange(len(start)), _tolerance(problems)
+    fewest = np.full(len(start), start.shape[1] + 1)
+    patience = np.full(len(start), _PATIENCE)
+    is_open = np.zeros(len(start), dtype=np.bool_)
+    while len(left):
+        support = supports[left]
+        target, slopes = _solve_on(some, support)
+        leaves = support & (target < 0)
+        enters = ~support & (slopes < -tolerance[:, None])
+        n_wrong = (leaves | enters).sum(axis=1)
+        goes_on = n_wrong > 0
+        points[left[~goes_on]] = target[~goes_on]
+        patience = np.where(n_wrong < fewest, _PATIENCE, patience - 1)
+        fewest = np.minimum(fewest, n_wrong)
+        is_open[left[goes_on & (patience < 0)]] = True
+        goes_on &= patience >= 0
+        supports[left] ^= leaves | _steepest(enters, slopes, support.sum(axis=1))
+        left, some, tolerance = left[goes_on], some.take(goes_on), tolerance[goes_on]
+        fewest, patience = fewest[goes_on], patience[goes_on]
+    return points, np.flatnonzero(is_open)
+
+
+def _steepest(
+    enters: NDArray[np.bool_], slopes: Array, most: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Of the variables that would enter, as many as there are at most."""
+    many = np.flatnonzero(enters.sum(axis=1) > most)
+    if len(many):
+        falls = np.where(enters[many], slopes[many], np.inf)
+        last = np.sort(falls, axis=1)[np.arange(len(many)), most[many] - 1]
+        enters[many] &= falls <= last[:, None]
+    return enters
 
 
 def _to_the_border(
