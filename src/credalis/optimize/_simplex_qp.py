@@ -38,6 +38,10 @@ _SMALLEST_WIDTH = 4
 # the size of their supports takes longer.
 _MAX_WHOLE = 20_000
 
+# Numbers of systems in memory at a time: pages that are new to a process take longer
+# than what is written there.
+_MAX_AT_ONCE = 40_000
+
 # Where a quartic is looked at first, and how often the best place is narrowed down.
 _N_CELLS = 32
 _GRID = np.linspace(0.0, 1.0, _N_CELLS + 1)
@@ -145,12 +149,14 @@ n_variables)
         array of shape (n_some, size + 1, size + 1)
         array of shape (n_some, size + 1, 1)
         """
-        first, second = columns[:, :, None], columns[:, None, :]
+        # Places in one long array are looked up in a third of the time.
+        size = self.linear.shape[1]
+        first = columns
         if self.gram.ndim == 3:
             owners = rows if self.owners is None else self.owners[rows]
-            inner = self.gram[owners[:, None, None], first, second]
-        else:
-            inner = self.gram[first, second]
+            first = owners[:, None] * size + columns
+        places = (first * size)[:, :, None] + columns[:, None, :]
+        inner = self.gram.reshape(-1).take(places)
         if self.removed is not None:
             vectors = self.removed[rows[:, None], columns]
             inner -= vectors[:, :, None] * vectors[:, None, :]
@@ -494,15 +500,19 @@ def _exchange(problems: Quadratics, start: Array) -> tuple[Array, NDArray[np.int
         leaves = support & (target < 0)
         enters = ~support & (slopes < -tolerance[:, None])
         n_wrong = (leaves | enters).sum(axis=1)
-        goes_on = n_wrong > 0
-        points[left[~goes_on]] = target[~goes_on]
+        is_done = n_wrong == 0
+        points[left[is_done]] = target[is_done]
+        if is_done.all():
+            break
         patience = np.where(n_wrong < fewest, _PATIENCE, patience - 1)
         fewest = np.minimum(fewest, n_wrong)
-        is_open[left[goes_on & (patience < 0)]] = True
-        goes_on &= patience >= 0
-        supports[left] ^= leaves | _steepest(enters, slopes, support.sum(axis=1))
+        is_open[left[~is_done & (patience < 0)]] = True
+        goes_on = np.flatnonzero(~is_done & (patience >= 0))
         left, some, tolerance = left[goes_on], some.take(goes_on), tolerance[goes_on]
         fewest, patience = fewest[goes_on], patience[goes_on]
+        support, enters = support[goes_on], enters[goes_on]
+        enters = _steepest(enters, slopes[goes_on], support.sum(axis=1))
+        supports[left] = support ^ (leaves[goes_on] | enters)
     return points, np.flatnonzero(is_open)
 
 
@@ -593,14 +603,17 @@ def _solve_on(problems: Quadratics, supports: NDArray[np.bool_]) -> tuple[Array,
     widths = _SMALLEST_WIDTH * 2 ** np.arange(supports.shape[1].bit_length())
     groups = np.searchsorted(widths, sizes)
     for group in np.flatnonzero(np.bincount(groups)):
-        rows = np.flatnonzero(groups == group)
-        places = np.arange(sizes[rows].max())
-        is_free = places < sizes[rows, None]
-        columns = np.zeros(is_free.shape, dtype=np.intp)
-        columns[is_free] = np.nonzero(supports[rows])[1]
-        solved = _solved(*problems.systems(rows, columns, is_free))
-        owners = np.broadcast_to(rows[:, None], is_free.shape)
-        points[owners[is_free], columns[is_free]] = solved[:, :-1][is_free]
-        levels[rows] = solved[:, -1]
+        alike = np.flatnonzero(groups == group)
+        widest = int(sizes[alike].max())
+        some = max(1, _MAX_AT_ONCE // (widest + 1) ** 2)
+        for start in range(0, len(alike), some):
+            rows = alike[start : start + some]
+            is_free = np.arange(widest) < sizes[rows, None]
+            columns = np.zeros(is_free.shape, dtype=np.intp)
+            columns[is_free] = np.flatnonzero(supports[rows]) % supports.shape[1]
+            solved = _solved(*problems.systems(rows, columns, is_free))
+            owners = np.broadcast_to(rows[:, None], is_free.shape)
+            points[owners[is_free], columns[is_free]] = solved[:, :-1][is_free]
+            levels[rows] = solved[:, -1]
     slopes = problems.products(points) - problems.linear + levels[:, None]
     return points, slopes
