@@ -13,6 +13,7 @@ from credalis.optimize import (
     FactoredQuadratics,
     RowQuadratics,
     TurnedProducts,
+    _simplex_qp,
     minimize_on_simplex,
     minimize_quartic,
     quadratics,
@@ -48,11 +49,11 @@ def values(gram, linear, x):
     return np.einsum("ri,rij,rj->r", x, gram, x) - 2 * (linear * x).sum(axis=1)
 
 
-@given(problems())
-def test_optimality_conditions_hold(problem):
+@given(problems(), st.booleans())
+def test_optimality_conditions_hold(problem, at_once):
     factors, linear, start = problem
     gram = factors.transpose(0, 2, 1) @ factors
-    x = minimize_on_simplex(RowQuadratics(gram, linear), start)
+    x = minimize_on_simplex(RowQuadratics(gram, linear), start, at_once=at_once)
     assert (x >= 0).all()
     np.testing.assert_allclose(x.sum(axis=1), 1.0, atol=1e-12)
     scale = np.maximum(1.0, np.abs(linear).max(initial=0.0))
@@ -61,15 +62,37 @@ def test_optimality_conditions_hold(problem):
     assert gain.max() <= 1e-12 * scale
 
 
-def test_optimality_conditions_hold_for_many_random_problems(seed):
+@pytest.mark.parametrize("at_once", [False, True])
+def test_optimality_conditions_hold_for_many_random_problems(seed, at_once):
     rng = np.random.default_rng(seed)
     for n_variables, n_factors in [(4, 3), (17, 40), (30, 12)]:
         factors = rng.uniform(size=(300, n_factors, n_variables))
         gram = factors.transpose(0, 2, 1) @ factors
         linear = np.einsum("rkf,rk->rf", factors, rng.uniform(size=factors.shape[:2]))
         start = rng.dirichlet(np.full(n_variables, 0.3), size=300)
-        x = minimize_on_simplex(RowQuadratics(gram, linear), start)
+        x = minimize_on_simplex(RowQuadratics(gram, linear), start, at_once=at_once)
         assert simplex_gap(RowQuadratics(gram, linear), x).max() <= 1e-8
+
+
+@pytest.mark.parametrize("n_factors", [200, 20])
+def test_variables_that_move_at_once_end_where_single_ones_do(
+    rng, monkeypatch, n_factors
+):
+    one_by_one, left_over = _simplex_qp._descend, []
+
+    def descend(problems, start):
+        left_over.append(len(start))
+        return one_by_one(problems, start)
+
+    factor = rng.normal(size=(100, n_factors))
+    problem = RowQuadratics(factor @ factor.T, rng.normal(size=(50, 100)))
+    start = rng.dirichlet(np.full(100, 0.3), size=50)
+    expected = minimize_on_simplex(problem, start)
+    monkeypatch.setattr(_simplex_qp, "_descend", descend)
+    found = minimize_on_simplex(problem, start, at_once=True)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    # With a regular matrix all rows arrive, with one of low rank some do not.
+    assert sum(left_over) == 0 if n_factors > 100 else 0 < sum(left_over) <= 50
 
 
 def test_the_minimum_is_that_of_other_solvers(rng):

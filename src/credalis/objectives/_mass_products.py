@@ -55,7 +55,8 @@ class MassProducts:
         for group in self._groups:
             self._place[group.objects] = np.arange(len(group.objects))
         self._lay_out()
-        self._first_size, self._n_changed = self.size, 0
+        self._size = self._counted_size()
+        self._first_size, self._n_changed = self._size, 0
 
     def _lay_out(self) -> None:
         """Where sums of each group go, and which of them are of the same sets."""
@@ -78,6 +79,10 @@ class MassProducts:
     @property
     def size(self) -> int:
         """Number of products."""
+        return self._size
+
+    def _counted_size(self) -> int:
+        """The same, asked of all groups: once for each change, not in each block."""
         return sum(group.size for group in self._groups)
 
     @property
@@ -145,6 +150,7 @@ class MassProducts:
             self._groups[k] = _Group.of(own, now)
         if has_more:
             self._lay_out()
+        self._size = self._counted_size()
 
     def _computed(self) -> list[Array]:
         """The products of each group."""

@@ -28,12 +28,19 @@ _MAX_STEPS_PER_VARIABLE = 20
 _MAX_SUPPORT = 10
 _WIDE_PART = 16
 
+# So many times the number of variables of the wrong sign need not have fallen.
+_PATIENCE = 3
+
 # Supports of up to this size are solved together, then up to twice as many, and so on.
 _SMALLEST_WIDTH = 4
 
 # Systems with so few numbers in all are solved in one call as they are: to sort them by
 # the size of their supports takes longer.
 _MAX_WHOLE = 20_000
+
+# Numbers of systems in memory at a time: pages that are new to a process take longer
+# than what is written there.
+_MAX_AT_ONCE = 40_000
 
 # Where a quartic is looked at first, and how often the best place is narrowed down.
 _N_CELLS = 32
@@ -142,12 +149,14 @@ n_variables)
         array of shape (n_some, size + 1, size + 1)
         array of shape (n_some, size + 1, 1)
         """
-        first, second = columns[:, :, None], columns[:, None, :]
+        # Places in one long array are looked up in a third of the time.
+        size = self.linear.shape[1]
+        first = columns
         if self.gram.ndim == 3:
             owners = rows if self.owners is None else self.owners[rows]
-            inner = self.gram[owners[:, None, None], first, second]
-        else:
-            inner = self.gram[first, second]
+            first = owners[:, None] * size + columns
+        places = (first * size)[:, :, None] + columns[:, None, :]
+        inner = self.gram.reshape(-1).take(places)
         if self.removed is not None:
             vectors = self.removed[rows[:, None], columns]
             inner -= vectors[:, :, None] * vectors[:, None, :]
@@ -322,7 +331,11 @@ def quadratics(
 
 
 def minimize_on_simplex(
-    problems: Quadratics, start: Array, begin: Array | None = None
+    problems: Quadratics,
+    start: Array,
+    begin: Array | None = None,
+    *,
+    at_once: bool = False,
 ) -> Array:
     """Minimise xᵀ G x - 2 hᵀ x over x >= 0, Σ x = 1, for every row.
 
@@ -340,6 +353,10 @@ def minimize_on_simplex(
     begin : array of shape (n_rows, n_variables), default=None
         Points of the simplex where the search begins; None: at the start. The nearer
         their supports to those of the solutions, the faster.
+    at_once : bool, default=False
+        Let all variables of the wrong sign enter and leave together, as long as they
+        get fewer: a handful of steps, where solutions have many entries. Where G is far
+        from regular they do not get fewer, and that was in vain.
 
     Returns
     -------
@@ -356,14 +373,20 @@ def minimize_on_simplex(
     """
     problems = problems.near(start, _PROXIMITY)
     points = start if begin is None else begin
-    if begin is None:
+    if begin is None and not at_once:
         widest = max(_MAX_SUPPORT, start.shape[1] // _WIDE_PART)
         is_wide = np.flatnonzero((start > 0).sum(axis=1) > widest)
         if len(is_wide):
             points = start.copy()
             points[is_wide] = problems.take(is_wide).corners()
     # Once, not in each step.
-    points = _descend(problems.apart() if _is_small(points) else problems, points)
+    problems = problems.apart() if _is_small(points) else problems
+    if at_once:
+        points, is_open = _exchange(problems, points)
+        if len(is_open):
+            points[is_open] = _descend(problems.take(is_open), points[is_open])
+    else:
+        points = _descend(problems, points)
     return points / points.sum(axis=1, keepdims=True)
 
 
@@ -459,6 +482,52 @@ def _descend(problems: Quadratics, start: Array) -> Array:
     return points
 
 
+def _exchange(problems: Quadratics, start: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Block principal pivoting: all variables of the wrong sign change sides at once.
+
+    Returns the minima, and the rows where it has not found them, which are left as they
+    were: there the number of such variables did not fall.
+    """
+    points, supports = start.copy(), start > 0
+    some: Quadratics = problems
+    left, tolerance = np.arange(len(start)), _tolerance(problems)
+    fewest = np.full(len(start), start.shape[1] + 1)
+    patience = np.full(len(start), _PATIENCE)
+    is_open = np.zeros(len(start), dtype=np.bool_)
+    while len(left):
+        support = supports[left]
+        target, slopes = _solve_on(some, support)
+        leaves = support & (target < 0)
+        enters = ~support & (slopes < -tolerance[:, None])
+        n_wrong = (leaves | enters).sum(axis=1)
+        is_done = n_wrong == 0
+        points[left[is_done]] = target[is_done]
+        if is_done.all():
+            break
+        patience = np.where(n_wrong < fewest, _PATIENCE, patience - 1)
+        fewest = np.minimum(fewest, n_wrong)
+        is_open[left[~is_done & (patience < 0)]] = True
+        goes_on = np.flatnonzero(~is_done & (patience >= 0))
+        left, some, tolerance = left[goes_on], some.take(goes_on), tolerance[goes_on]
+        fewest, patience = fewest[goes_on], patience[goes_on]
+        support, enters = support[goes_on], enters[goes_on]
+        enters = _steepest(enters, slopes[goes_on], support.sum(axis=1))
+        supports[left] = support ^ (leaves[goes_on] | enters)
+    return points, np.flatnonzero(is_open)
+
+
+def _steepest(
+    enters: NDArray[np.bool_], slopes: Array, most: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Of the variables that would enter, as many as there are at most."""
+    many = np.flatnonzero(enters.sum(axis=1) > most)
+    if len(many):
+        falls = np.where(enters[many], slopes[many], np.inf)
+        last = np.sort(falls, axis=1)[np.arange(len(many)), most[many] - 1]
+        enters[many] &= falls <= last[:, None]
+    return enters
+
+
 def _to_the_border(
     here: Array, target: Array, is_falling: NDArray[np.bool_]
 ) -> tuple[Array, NDArray[np.bool_]]:
@@ -534,14 +603,17 @@ def _solve_on(problems: Quadratics, supports: NDArray[np.bool_]) -> tuple[Array,
     widths = _SMALLEST_WIDTH * 2 ** np.arange(supports.shape[1].bit_length())
     groups = np.searchsorted(widths, sizes)
     for group in np.flatnonzero(np.bincount(groups)):
-        rows = np.flatnonzero(groups == group)
-        places = np.arange(sizes[rows].max())
-        is_free = places < sizes[rows, None]
-        columns = np.zeros(is_free.shape, dtype=np.intp)
-        columns[is_free] = np.nonzero(supports[rows])[1]
-        solved = _solved(*problems.systems(rows, columns, is_free))
-        owners = np.broadcast_to(rows[:, None], is_free.shape)
-        points[owners[is_free], columns[is_free]] = solved[:, :-1][is_free]
-        levels[rows] = solved[:, -1]
+        alike = np.flatnonzero(groups == group)
+        widest = int(sizes[alike].max())
+        some = max(1, _MAX_AT_ONCE // (widest + 1) ** 2)
+        for start in range(0, len(alike), some):
+            rows = alike[start : start + some]
+            is_free = np.arange(widest) < sizes[rows, None]
+            columns = np.zeros(is_free.shape, dtype=np.intp)
+            columns[is_free] = np.flatnonzero(supports[rows]) % supports.shape[1]
+            solved = _solved(*problems.systems(rows, columns, is_free))
+            owners = np.broadcast_to(rows[:, None], is_free.shape)
+            points[owners[is_free], columns[is_free]] = solved[:, :-1][is_free]
+            levels[rows] = solved[:, -1]
     slopes = problems.products(points) - problems.linear + levels[:, None]
     return points, slopes

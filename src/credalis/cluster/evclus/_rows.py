@@ -28,6 +28,9 @@ MassesAndCost = tuple[Array, float]
 _MAX_ENTRIES = 4_000_000
 _MIN_ROWS = 64
 
+# So many times as many sets as clusters are hardly more.
+_MAX_SETS_PER_CLUSTER = 2
+
 # After how many sweeps the direction of the last one is first followed farther, how
 # often then, how many times as far at most, and where the cost is looked at on the way.
 _FIRST_LEAP = 10
@@ -56,12 +59,13 @@ def sweep(
     masses = masses.copy()
     decrease = np.zeros(masses.shape[:-2])
     relaxations = np.broadcast_to(relaxation, decrease.shape)
+    at_once = has_few_sets(cost.stress.focal_sets)
     for rows in cost.blocks:
         poll()
         own = masses[..., rows, :]
         problem = cost.row_problem(masses, rows)
         flat = own.reshape(-1, own.shape[-1])
-        target = minimize_on_simplex(problem, flat)
+        target = minimize_on_simplex(problem, flat, at_once=at_once)
         step = target - flat
         if relaxations.max() > 1:
             factors = np.repeat(relaxations.ravel(), own.shape[-2])
@@ -86,6 +90,11 @@ def sweep(
             else:
                 masses[start][rows] += length * direction[start]
     return masses, decrease
+
+
+def has_few_sets(focal_sets: FocalSets) -> bool:
+    """Whether there are hardly more sets than clusters: their conflicts then differ."""
+    return len(focal_sets) <= _MAX_SETS_PER_CLUSTER * focal_sets.n_clusters
 
 
 def _farther(
@@ -265,10 +274,13 @@ def masses_from_similarities(
         roots = np.sqrt(weights / weights.max())[:, None]
         against, counted = roots * against, roots**2 * against
     linear = counted.sum(axis=0) - similarities @ counted
-    return solve_rows(quadratics(against.T, linear), begin)
+    problem = quadratics(against.T, linear)
+    return solve_rows(problem, begin, at_once=has_few_sets(focal_sets))
 
 
-def solve_rows(problem: Quadratics, begin: Array | None = None) -> Array:
+def solve_rows(
+    problem: Quadratics, begin: Array | None = None, *, at_once: bool = False
+) -> Array:
     """Minima of xᵀ G x - 2 hᵀ x on the simplex, by an idea where they are, or none.
 
     Of many minima of a row, the idea does not tell which.
@@ -279,6 +291,9 @@ def solve_rows(problem: Quadratics, begin: Array | None = None) -> Array:
     for start in range(0, n_rows, size):
         rows = np.arange(start, min(start + size, n_rows))
         masses[rows] = minimize_on_simplex(
-            problem.take(rows), masses[rows], None if begin is None else begin[rows]
+            problem.take(rows),
+            masses[rows],
+            None if begin is None else begin[rows],
+            at_once=at_once,
         )
     return masses

@@ -16,6 +16,7 @@ from credalis.cluster.evclus._rows import (
     MassesAndCost,
     descend_in_turn,
     descend_together,
+    has_few_sets,
     is_far_behind,
     masses_from_similarities,
     optimality_gap,
@@ -38,9 +39,6 @@ _FREE_TOLERANCE = 1e-3
 
 # Candidates for each further seed of k-means++, next to the logarithm of their number.
 _MIN_CANDIDATES = 2
-
-# So many times as many sets as seeds are hardly more.
-_MAX_SETS_PER_SEED = 2
 
 # Objects that are placed at a time when a subset has been fitted.
 _BLOCK_ROWS = 2048
@@ -316,9 +314,9 @@ def _of_any_sign(
     None with many more sets than seeds: there most masses are 0 in the end, but not
     these.
     """
-    n_sets = len(focal_sets)
-    if n_sets > _MAX_SETS_PER_SEED * len(seeds):
+    if not has_few_sets(focal_sets):
         return None
+    n_sets = len(focal_sets)
     conditions = np.vstack([mass_apart(seeds, focal_sets), np.ones(n_sets)])
     sides = np.pad(1.0 - similarities, ((0, 0), (0, 1)), constant_values=1.0)
     even = np.full(n_sets, 1.0 / n_sets)
