@@ -24,6 +24,7 @@ from credalis.cluster.nnevclus._network import TrainedWeights, decay_of
 from credalis.cluster.nnevclus._settings import Settings
 from credalis.constraints import random_pairs
 from credalis.datasets import make_circles_in_ring, make_four_class
+from credalis.dissimilarity import MAX_STORED
 from credalis.network import BlockTrainer
 from helpers import PAPER_NNEVCLUS, assert_valid_partition
 
@@ -434,19 +435,28 @@ def test_detector_without_a_file_form_is_named(blobs, tmp_path):
 
 
 # From 200 000 rows on they are read in blocks, which takes room of its own.
-@pytest.mark.slow
-@pytest.mark.parametrize("sizes", [(60_000, 120_000), (240_000, 480_000)])
-def test_memory_beyond_data_and_result_does_not_grow(sizes):
+def memory_beyond_data_and_result(n_samples):
     rng = np.random.default_rng(0)
     centers = 5 * rng.normal(size=(3, 10))
-    beyond = []
-    for n_samples in sizes:
-        X = centers[np.arange(n_samples) % 3] + rng.normal(size=(n_samples, 10))
-        tracemalloc.start()
-        model = NNEVCLUS(3, focal_sets="singletons", max_iter=1, random_state=0).fit(X)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        beyond.append(peak - model.partition_.masses.nbytes - model.labels_.nbytes)
+    X = centers[np.arange(n_samples) % 3] + rng.normal(size=(n_samples, 10))
+    tracemalloc.start()
+    model = NNEVCLUS(3, focal_sets="singletons", max_iter=1, random_state=0).fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak - model.partition_.masses.nbytes - model.labels_.nbytes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_samples", [60_000, 100_000, 120_000, 200_000])
+def test_memory_beyond_data_and_result_is_that_of_a_few_buffers(n_samples):
+    # Of so many numbers each; all rows, or those of the last and of the next one.
+    assert memory_beyond_data_and_result(n_samples) < 6 * 8 * MAX_STORED
+
+
+@pytest.mark.slow
+def test_memory_beyond_data_and_result_does_not_grow():
+    sizes = 240_000, 480_000
+    beyond = [memory_beyond_data_and_result(n_samples) for n_samples in sizes]
     # A few numbers for each object, such as their random order, and no copy of X.
     assert beyond[1] - beyond[0] < 40 * (sizes[1] - sizes[0])
 

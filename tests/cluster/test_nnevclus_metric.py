@@ -171,6 +171,8 @@ def test_fifty_pairs_part_a_cluster_from_the_ring_around_it():
     assert circles_agreement(X, y, 0, metric, **labels_of_draw(y, 0)) > 0.95
 
 
+# Whether the last of its digits converge is not what this is about.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "information", "expected"),
