@@ -125,6 +125,17 @@ class Targets:
 
     def times(self, rows: Array) -> Array:
         """The products of matrices, (..., n_rows, n_samples), with Δ."""
+        if self._is_stack:
+            return self._product(rows)
+        # One product for all matrices.
+        return self._product(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
+
+    @property
+    def _is_stack(self) -> bool:
+        held = self.values if self.similarities is None else self.similarities
+        return held is not None and held.ndim > 2
+
+    def _product(self, rows: Array) -> Array:
         if self.similarities is not None:
             met = np.matmul(rows.astype(np.float32), self.similarities)
             return rows.sum(axis=-1, keepdims=True) - met
