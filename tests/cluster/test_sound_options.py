@@ -77,14 +77,22 @@ def test_contrast_is_the_share_of_pairs_that_are_apart():
 def test_some_of_many_pairs_tell_where_to_look_for_the_scale(rng, share):
     # Almost all objects are copies, and the others are far away.
     for X in (
-        rng.normal(size=(1100, 2)),
-        np.where(rng.uniform(size=(1100, 1)) < 0.1, rng.normal(size=(1100, 2)), 0.0),
-        np.exp(20 * rng.normal(size=(1100, 1))),
+        rng.normal(size=(800, 2)),
+        np.where(rng.uniform(size=(800, 1)) < 0.1, rng.normal(size=(800, 2)), 0.0),
+        np.exp(20 * rng.normal(size=(800, 1))),
     ):
         scale = Geometry(X).contrast_scale(share, np.random.RandomState(0))
         pairs = cdist(X, X)[np.triu_indices(len(X), 1)]
         expected = min(share, 0.999 * (pairs > 0).mean())
         assert transform(pairs, scale).mean() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.999])
+def test_pairs_inside_parts_of_many_objects_tell_the_scale_of_all(rng, share):
+    X = rng.normal(size=(2000, 2))
+    scale = Geometry(X).contrast_scale(share, np.random.RandomState(0))
+    pairs = cdist(X, X)[np.triu_indices(len(X), 1)]
+    assert transform(pairs, scale).mean() == pytest.approx(share, rel=0.01)
 
 
 def test_prediction_says_what_the_fit_said(table, model):

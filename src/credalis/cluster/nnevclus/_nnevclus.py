@@ -244,8 +244,8 @@ default="auto"
     max_iter : int or "auto", default="auto"
         Largest number of iterations of a start, epochs for "adam" and "rmsprop".
     tol : float, default=1e-4
-        Relative decrease of L below which a start ends; twice as much where some of the
-        objects stand for all.
+        Relative decrease of L below which a start ends. It is twice as much where some
+        of the objects stand for all.
     n_jobs : int, default=None
         Number of starts run at the same time, as in joblib. It does not change the
         result. Those of "lbfgs" share every evaluation and run in one thread anyway.
