@@ -32,8 +32,9 @@ _N_AXES = 5
 _N_SPLITS = 5
 _N_TESTS = 2 * _N_SPLITS
 
-# A decision looks no further if the p-value of the divisions so far is above this.
-_HOPELESS = 0.5
+# A decision looks no further if the p-value of the divisions so far is above this. One
+# alone may see nothing of groups far apart, if half of the rows are fewer than columns.
+_HOPELESS, _LEAST_HOPELESS = 0.5, 4
 
 # Rows without which a corridor says nothing.
 _MIN_ROWS = 16
@@ -119,7 +120,8 @@ def structure_decision(X: Array, rng: np.random.RandomState) -> float:
         smallest = min(smallest, p_value)
         if _N_TESTS * smallest <= LEVEL:
             break
-        if number % 2 == 0 and number * smallest > _HOPELESS:
+        is_whole = number % 2 == 0 and number >= _LEAST_HOPELESS
+        if is_whole and number * smallest > _HOPELESS:
             break
     return min(1.0, _N_TESTS * smallest)
 
