@@ -135,7 +135,7 @@ class TestAnswers:
         options = ("--param", "members=['full','ward']", "--report", "r.html")
         result = run("cluster", "noise.npy", "-c", "3", *options, "--json", "-q")
         assert result.code == 0
-        told = "X shows no gaps between groups (p = "
+        told = "X shows no sure gaps between groups (p = "
         assert result.err.startswith(f"credalis: warning: {told}")
         assert result.err.count("\n") == 1
         (warning,) = json.loads(result.out)["warnings"]

@@ -460,8 +460,9 @@ def warn_of_session(session: Session) -> None:
         )
     elif choice is None and session.p_value is not None and session.p_value > LEVEL:
         warn_user(
-            f"X shows no gaps between groups (p = {session.p_value:.2g}): the "
-            f"{n_clusters} clusters may only divide one group. "
+            f"X shows no sure gaps between groups (p = {session.p_value:.2g}, "
+            f"{LEVEL:g} is asked for): the {n_clusters} clusters may only divide one "
+            "group, unless they are small or overlap. "
             "credalis.model_selection.suggest_n_clusters(X), or -c auto on the command "
             "line, says more",
             NoClustersWarning,
