@@ -62,7 +62,8 @@ def one_thread() -> Iterator[None]:
 def _limited(kind: str) -> Numbers:
     """Limit the thread pools of a kind to one thread, and return what they had."""
     # A library that brings a pool of its own is loaded by some module.
-    before = [(pool, pool.num_threads) for pool in _pools(kind, len(sys.modules))]
+    pools = _pools(len(sys.modules)).select(user_api=kind).lib_controllers
+    before = [(pool, pool.num_threads) for pool in pools]
     for pool, _ in before:
         _set_threads(pool, 1)
     return before
@@ -82,7 +83,7 @@ def _set_threads(pool: Any, number: int) -> None:
     getattr(pool, "_real_set_num_threads", pool.set_num_threads)(number)
 
 
-@lru_cache(maxsize=4)
-def _pools(kind: str, n_modules: int) -> list[Any]:
-    """The thread pools of a kind; finding them takes milliseconds."""
-    return ThreadpoolController().select(user_api=kind).lib_controllers
+@lru_cache(maxsize=2)
+def _pools(n_modules: int) -> ThreadpoolController:
+    """The thread pools of the process; finding them takes milliseconds."""
+    return ThreadpoolController()

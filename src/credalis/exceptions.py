@@ -12,6 +12,7 @@ __all__ = [
     "OutlierWarning",
     "PowerWarning",
     "ResultWarning",
+    "StrayRowsWarning",
     "UnitsWarning",
 ]
 
@@ -65,6 +66,13 @@ class OutlierWarning(ResultWarning):
 
 class PowerWarning(UserWarning):
     """There are so few objects that a test notices only large effects."""
+
+
+class StrayRowsWarning(UserWarning):
+    """Rows are so far away from all others that the clusters were found without them.
+
+    `credalis.Consensus` gives it. A wrong decimal point in one cell is enough.
+    """
 
 
 class UnitsWarning(UserWarning):

@@ -35,8 +35,9 @@ _MAX_MATRIX = 2000
 # Objects of a hierarchy: so many, or more of many clusters, and no more than that.
 _HIERARCHY, _LEAVES_PER_CLUSTER, _MAX_HIERARCHY = 1000, 20, 2000
 # Runs of k-means, of which the best is kept. Of many clusters every random draw misses
-# some, however often it is repeated: there the hierarchy is what finds them.
-_N_KMEANS, _N_KMEANS_OF_MANY, _MANY_CLUSTERS = 10, 2, 33
+# some, however often it is repeated: there the hierarchy is what finds them, and one
+# draw from all objects is tried beside it.
+_N_KMEANS, _MANY_CLUSTERS = 10, 33
 # Of more objects than a hierarchy has, its clusters have the lowest sum of squares
 # nearly always: there random seeds end when so many in turn were not lower by this
 # share.
@@ -189,12 +190,11 @@ def _by_means(
     wanted = max(_ENOUGH_POINTS, min(_POINTS_PER_CLUSTER * n_clusters, _MAX_POINTS))
     objects = _some(len(points), wanted, rng)
     sample = points[objects]
-    n_random = _N_KMEANS if n_clusters < _MANY_CLUSTERS else _N_KMEANS_OF_MANY
-    n_random = 1 if is_rough else n_random
+    has_many = n_clusters >= _MANY_CLUSTERS
+    n_random = 1 if is_rough or has_many else _N_KMEANS
     surroundings = _Surroundings.of(sample, n_clusters)
-    found: list[Array] = []
-    for rows in (sample, surroundings.core()):
-        found += _means(rows, n_clusters, rng, n_random)
+    found = _means(sample, n_clusters, rng, n_random)
+    found += _means(surroundings.core(), n_clusters, rng, 0 if has_many else n_random)
     centers = _best_centers(surroundings.judges(), found)
     if len(points) > wanted == _MAX_POINTS:
         # So few objects of so many clusters say roughly where their means are.
@@ -212,6 +212,8 @@ def _means(
     """Centres by k-means from those of a hierarchy, and the best from random seeds."""
     start = _ward_centers(rows, n_clusters, rng)
     of_hierarchy = KMeans(n_clusters, init=start, n_init=1, random_state=rng).fit(rows)
+    if n_random == 0:
+        return [of_hierarchy.cluster_centers_]
     best: KMeans | None = None
     lowest, n_in_vain = of_hierarchy.inertia_, 0
     n_at_once = 1 if len(rows) > _HIERARCHY else n_random

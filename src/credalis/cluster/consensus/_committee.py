@@ -328,6 +328,8 @@ class Session(_archive.SavedFields):
     p_value : float or None
         Of the hypothesis that there are no groups with gaps between them; None: it was
         not tested.
+    n_stray : int
+        Rows so far away from all others that no member was asked about them.
     """
 
     committee: Committee
@@ -336,6 +338,7 @@ class Session(_archive.SavedFields):
     failures: dict[str, str]
     choice: Choice | None = None
     p_value: float | None = None
+    n_stray: int = 0
 
     _schema: ClassVar[_archive.Rule] = _archive.Fields(
         {
@@ -346,7 +349,7 @@ class Session(_archive.SavedFields):
             "choice": _archive.OneOf(_archive.Nothing(), _archive.Instance(Choice)),
         },
         # Checkpoints of earlier versions have none.
-        {"p_value": P_VALUE},
+        {"p_value": P_VALUE, "n_stray": _archive.Integer(at_least=0)},
     )
 
     def fitted_attributes(self) -> dict[str, Any]:
@@ -366,6 +369,7 @@ class Session(_archive.SavedFields):
             "metric_": getattr(committee.frame, "metric", "euclidean"),
             "selection_": {} if self.choice is None else self.choice.summary(),
             "structure_p_value_": self.p_value,
+            "n_stray_": self.n_stray,
         }
 
 

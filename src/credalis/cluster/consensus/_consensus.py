@@ -43,6 +43,7 @@ from credalis.cluster.consensus._start import (
     prepare,
     solve_start,
     start_blocks,
+    stray_text,
     train_blocks,
     warn_of_session,
 )
@@ -199,6 +200,11 @@ default="auto"
         or an upper bound of it; above 0.02 it is warned about. None where it was not
         tested: with labels or pairs, another metric than the Euclidean one, one
         cluster, or less than 32 rows for each cluster.
+    n_stray_ : int
+        Number of rows, of those that were looked at, that are farther from their fifth
+        neighbour than ordinary rows are from each other, as one with a wrong decimal
+        point. Members and network do not see them, unless something is known about
+        them; ``partition_`` calls them outliers.
     members_ : list of dict
         For each member its ``"name"``, ``"weight"`` a_b and ``"reliability"`` r_b. A
         mixture that the gate has let in is called "adequate" and its family.
@@ -281,6 +287,7 @@ default="auto"
         {
             # Files of earlier versions do not know whether there are groups.
             "structure_p_value_": P_VALUE,
+            "n_stray_": _archive.Integer(at_least=0),
             # They are about Euclidean distances.
             "metric_": METRIC,
             "transformer_": TransformerRule(),
@@ -313,6 +320,7 @@ default="auto"
     agreement_: float
     gate_: dict[str, Any]
     structure_p_value_: float | None
+    n_stray_: int
     metric_: Metric
     transformer_: Transformer | None
     embedding_: DissimilarityPCA
@@ -409,7 +417,8 @@ default="auto"
         str
         """
         check_is_fitted(self)
-        lines = [self.selection_["reason"]] if self.selection_ else self._caveats()
+        lines = [self.selection_["reason"]] if self.selection_ else []
+        lines += [caveat for caveat in self._caveats() if caveat not in lines]
         lines += [
             f"{len(self.members_)} members, mean agreement {self.agreement_:.2f} "
             "(1: the same clusters; agreement is no proof)"
@@ -442,16 +451,23 @@ default="auto"
         )
 
     def _caveats(self) -> list[str]:
+        caveats = []
+        n_stray = getattr(self, "n_stray_", 0)
+        if n_stray:
+            found = stray_text(n_stray)
+            caveats.append(f"The data hold {found}: are all cells right?")
         if self.selection_:
-            return [self.selection_["reason"]] if self.n_clusters_ == 1 else []
+            if self.n_clusters_ == 1:
+                caveats.append(self.selection_["reason"])
+            return caveats
         p_value = getattr(self, "structure_p_value_", None)
-        if p_value is None or p_value <= LEVEL:
-            return []
-        found = finding(p_value)
-        return [
-            f"{found[0].upper()}{found[1:]}: the {self.n_clusters_} clusters may only "
-            "divide one group."
-        ]
+        if p_value is not None and p_value > LEVEL:
+            found = finding(p_value)
+            caveats.append(
+                f"{found[0].upper()}{found[1:]}: the {self.n_clusters_} clusters may "
+                "only divide one group."
+            )
+        return caveats
 
     @property
     def _detects_novelties(self) -> bool:

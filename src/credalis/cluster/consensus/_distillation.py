@@ -50,6 +50,10 @@ _MIN_PASSES = 3
 
 _LEARNING_RATE = 0.003
 
+# In standard deviations of the sample: a row that is farther away in a column, as one
+# with a wrong decimal point, would decide alone how the weights change.
+_FARTHEST = 100.0
+
 # Masses count as no smaller than this in logarithms.
 _SMALLEST_MASS = 1e-9
 
@@ -345,8 +349,9 @@ def lesson_of(
     dtype: type,
 ) -> Lesson:
     """Rows of a source, with the masses that they shall get."""
+    inputs = np.clip(student.standardize(rows), -_FARTHEST, _FARTHEST)
     return Lesson(
-        with_constant(student.standardize(rows), dtype),
+        with_constant(inputs, dtype),
         np.ascontiguousarray(targets_of(rows).T, dtype=dtype),
         student.focal_sets,
         SideInformation.nothing(),

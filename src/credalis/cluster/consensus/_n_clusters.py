@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from credalis._progress import Progress
 from credalis.cluster._inputs._clusters import count_distinct
+from credalis.cluster._inputs._stray import stray_rows
 from credalis.cluster.consensus._choice import Choice, most_credible
 from credalis.cluster.consensus._members import convene, starting_memberships
 from credalis.cluster.consensus._mixtures import Mixture, best_fit, rounding_ridge
@@ -58,7 +59,7 @@ def choose_n_clusters(
     Parameters
     ----------
     rows : array of shape (n, d)
-        Rows, of which 1000 are looked at.
+        Rows, of which 1000 are looked at, and none that are far from everything.
     numbers : sequence of int
         Numbers of clusters >= 2, increasing.
     members : sequence
@@ -81,6 +82,9 @@ def choose_n_clusters(
         max_iter=len(numbers) + 1,
         enabled=is_verbose,
     )
+    stray = stray_rows(rows)
+    if len(stray):
+        rows = np.delete(rows, stray, axis=0)
     p_value = structure_p_value(rows, rng)
     progress.report(0, 1, None)
     if len(rows) > _MAX_ROWS:

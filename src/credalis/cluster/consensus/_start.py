@@ -20,6 +20,7 @@ from credalis.checkpoints import Checkpoint
 from credalis.cluster._framework._fit import Outcome, solve
 from credalis.cluster._framework._schema import TRAINING, check_training
 from credalis.cluster._framework._solution import Solution, reported
+from credalis.cluster._inputs._clusters import count_distinct
 from credalis.cluster._inputs._geometry import (
     FARTHEST,
     attribute_geometry,
@@ -29,6 +30,7 @@ from credalis.cluster._inputs._side_information import (
     Transformer,
     side_information,
 )
+from credalis.cluster._inputs._stray import stray_rows
 from credalis.cluster.consensus._choice import Choice
 from credalis.cluster.consensus._combination import masses_on
 from credalis.cluster.consensus._committee import Committee, Frame, Session
@@ -52,7 +54,7 @@ from credalis.cluster.consensus._student import Student
 from credalis.cluster.nnevclus._blocks import run_passes, stored_state
 from credalis.cluster.nnevclus._training import TrainingState, check_finite_loss
 from credalis.dissimilarity import Gower, check_dissimilarities
-from credalis.exceptions import NoClustersWarning
+from credalis.exceptions import NoClustersWarning, StrayRowsWarning
 from credalis.metric_learning import DissimilarityPCA
 from credalis.network import SideInformation, Standardization, with_constant
 from credalis.sources import DaskSource, Source
@@ -82,6 +84,8 @@ class ConsensusProblem:
         Its evidence about all rows.
     information : SideInformation
         Labels and pairs.
+    is_taught : array of bool, shape (n_samples,)
+        Rows that the network learns from.
     transformer : object or None
         What has made X of the rows.
     embedding : DissimilarityPCA or None
@@ -95,6 +99,7 @@ class ConsensusProblem:
     singletons: Array
     frame: Array
     information: SideInformation
+    is_taught: NDArray[np.bool_]
     transformer: Transformer | None
     embedding: DissimilarityPCA | None
 
@@ -163,6 +168,9 @@ def prepare(
         constraint_weight=estimator.constraint_weight,
     )
     relation, compared, transformer = _compared(estimator, X, information, rng)
+    is_taught = np.ones(len(X), dtype=bool)
+    if relation is None:
+        is_taught = _not_stray(compared, n_clusters, information)
     if isinstance(n_clusters, str):
         choice = _chosen_number(estimator, compared, information, rng)
         n_clusters = choice.n_clusters
@@ -172,6 +180,7 @@ def prepare(
             f"{estimator.committee_size} and n_clusters={n_clusters}"
         )
     rows = _chosen_rows(len(X), estimator.committee_size, information, rng)
+    rows = rows[is_taught[rows]]
     if estimator._is_precomputed:
         compared = compared[:, rows]
     members = _members(estimator)
@@ -193,8 +202,9 @@ def prepare(
     )
     progress.close()
     committee = session.committee
-    if len(rows) == len(X):
-        singletons, frame = committee.own_evidence()
+    if len(rows) == np.count_nonzero(is_taught):
+        singletons, frame = np.zeros((len(X), n_clusters)), np.ones(len(X))
+        singletons[rows], frame[rows] = committee.own_evidence()
     else:
         singletons, frame = committee.evidence(compared)
     if information.has_labels:
@@ -216,7 +226,8 @@ def prepare(
     if not (information.has_labels or information.has_constraints):
         # Last of all: what it draws moves nothing else.
         p_value = _structure_p_value(session, choice, rng)
-    session = replace(session, choice=choice, p_value=p_value)
+    n_stray = int(np.count_nonzero(~is_taught))
+    session = replace(session, choice=choice, p_value=p_value, n_stray=n_stray)
     return ConsensusProblem(
         inputs,
         Distillation.of(estimator, len(X)),
@@ -225,9 +236,28 @@ def prepare(
         singletons,
         frame,
         information,
+        is_taught,
         transformer,
         embedding,
     )
+
+
+def _not_stray(
+    X: Array, n_clusters: int | str, information: SideInformation
+) -> NDArray[np.bool_]:
+    """Rows on which clusters can be built: not those far away from all others.
+
+    A single wrong cell would be a cluster of its own. Rows about which something is
+    known stay, and so do all if there were fewer than clusters without them.
+    """
+    is_kept = np.ones(len(X), dtype=bool)
+    is_kept[stray_rows(X)] = False
+    for known in (information.objects, information.must_link, information.cannot_link):
+        is_kept[known.ravel()] = True
+    wanted = 2 if isinstance(n_clusters, str) else n_clusters
+    if not is_kept.all() and count_distinct(X[is_kept], wanted) < wanted:
+        is_kept[:] = True
+    return is_kept
 
 
 def _members(estimator: Consensus) -> Sequence[Any]:
@@ -337,15 +367,21 @@ def solve_start(
     report: Report,
 ) -> StudentSolution:
     """A network trained from random weights on rows in memory."""
-    standardize = Standardization.of(problem.X)
     targets = masses_on(problem.singletons, problem.frame, focal_sets)
+    X, information, first_rows = problem.X, problem.information, problem.rows
+    if not problem.is_taught.all():
+        places = np.flatnonzero(problem.is_taught)
+        X, targets = X[places], targets[places]
+        information = information.restricted(places, len(problem.X))
+        first_rows = np.searchsorted(places, first_rows)
+    standardize = Standardization.of(X)
     lesson = Lesson(
-        with_constant(standardize(problem.X)),
+        with_constant(standardize(X)),
         np.ascontiguousarray(targets.T),
         focal_sets,
-        problem.information,
+        information,
     )
-    network, trace = taught(lesson, problem.settings, problem.rows, rng, report)
+    network, trace = taught(lesson, problem.settings, first_rows, rng, report)
     student = Student(network, trace.state, focal_sets, standardize)
     return StudentSolution(
         student.masses(problem.X),
@@ -449,8 +485,14 @@ def train_blocks(
 
 
 def warn_of_session(session: Session) -> None:
-    """Warn of members that are missing, and of data without clusters."""
+    """Warn of members that are missing, of stray rows, of data without clusters."""
     choice, n_clusters = session.choice, session.committee.n_clusters
+    if session.n_stray:
+        warn_user(
+            f"X holds {stray_text(session.n_stray)}. Look among the outliers: are all "
+            "cells right?",
+            StrayRowsWarning,
+        )
     if choice is not None and choice.n_clusters == 1:
         warn_user(
             f"X seems to have no clusters: {choice.finding}. All objects are in one; "
@@ -469,6 +511,15 @@ def warn_of_session(session: Session) -> None:
         )
     for name, reason in session.failures.items():
         warn_user(f"member {name} was left out, it failed: {reason}", UserWarning)
+
+
+def stray_text(n_stray: int) -> str:
+    """What is said of rows that no member was asked about."""
+    rows = "1 row that is" if n_stray == 1 else f"{n_stray} rows that are"
+    return (
+        f"{rows} so far away from all others that the clusters were found without "
+        f"{'it' if n_stray == 1 else 'them'}"
+    )
 
 
 def committee_masses(committee: Committee, focal_sets: FocalSets, X: Array) -> Array:
