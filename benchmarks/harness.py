@@ -4,6 +4,7 @@ import os
 import platform
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import sklearn
@@ -82,6 +83,21 @@ def seconds(function):
     start = time.process_time()
     function()
     return time.process_time() - start
+
+
+def peak_megabytes():
+    """The most memory that this process has had.
+
+    Linux counts in ``ru_maxrss`` what the process had that started this one.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text().splitlines()
+        own = next(line for line in lines if line.startswith("VmHWM"))
+        return int(own.split()[1]) / 1024
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def table(results):

@@ -6,13 +6,14 @@ rows (10^7).
 """
 
 import json
+import multiprocessing
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,12 +21,13 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from benchmarks.harness import Skipped
+from benchmarks.harness import Skipped, peak_megabytes
 from credalis import NNEVCLUS
 
 N_CLUSTERS, N_FEATURES, SEED = 15, 10, 0
 N_LARGE = int(float(os.environ.get("CREDALIS_ROWS", 1e7)))
 N_SMALL = N_LARGE // 10
+IN_MEMORY = ("NNEVCLUS", "GaussianMixture", "MiniBatchKMeans")
 # Distance of the centres, and standard deviations along the axes of the clusters: the
 # best possible rule has an ARI of about 0.95.
 _SEPARATION = 2.5
@@ -151,7 +153,8 @@ def from_file(n_rows, folder):
 
 
 _CHILD = """
-import json, resource, sys, time
+import json, sys, time
+from benchmarks.harness import peak_megabytes
 from credalis import NNEVCLUS
 from credalis.io import open_table, predict_table
 rows, out = sys.argv[1:3]
@@ -162,7 +165,7 @@ predict_table(model, open_table(rows), out)
 print(json.dumps({
     "clock": time.monotonic() - clock,
     "processor": time.process_time() - start,
-    "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    "resident_mb": peak_megabytes(),
     "fit": fit,
 }))
 """
@@ -189,31 +192,40 @@ def agreement(path, n_rows):
 
 
 def in_memory():
-    """The same law in an array of 10^6 rows, one thread, against scikit-learn."""
+    """The same law in an array of 10^6 rows, one thread, against scikit-learn.
+
+    Each in a process of its own, whose peak is that of nothing else.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context, max_tasks_per_child=1) as processes:
+        return list(processes.map(run_in_memory, IN_MEMORY))
+
+
+def run_in_memory(method):
+    """Fit and predict in this process."""
     from sklearn.cluster import MiniBatchKMeans
     from sklearn.mixture import GaussianMixture
 
-    parts = list(chunks(N_SMALL))
-    X = np.concatenate([rows for rows, _ in parts])
-    y = np.concatenate([labels for _, labels in parts])
-    runs = []
-    for model in (
-        NNEVCLUS(N_CLUSTERS, random_state=0),
-        GaussianMixture(N_CLUSTERS, covariance_type="full", random_state=0),
-        MiniBatchKMeans(N_CLUSTERS, random_state=0),
-    ):
-        clock, start = time.monotonic(), time.process_time()
-        with threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            labels = model.fit(X).predict(X)
-        runs.append(
-            Run(
-                f"{N_SMALL} rows in memory, {type(model).__name__}",
-                time.monotonic() - clock,
-                time.process_time() - start,
-                resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-                adjusted_rand_score(y, labels),
-                f"{model.n_iter_} iterations",
-            )
-        )
-    return runs
+    model = {
+        "NNEVCLUS": NNEVCLUS(N_CLUSTERS, random_state=0),
+        "GaussianMixture": GaussianMixture(N_CLUSTERS, random_state=0),
+        "MiniBatchKMeans": MiniBatchKMeans(N_CLUSTERS, random_state=0),
+    }[method]
+    X, y = np.empty((N_SMALL, N_FEATURES)), np.empty(N_SMALL, dtype=np.int64)
+    filled = 0
+    for rows, clusters in chunks(N_SMALL):
+        part = slice(filled, filled + len(rows))
+        X[part], y[part] = rows, clusters
+        filled = part.stop
+    clock, start = time.monotonic(), time.process_time()
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels = model.fit(X).predict(X)
+    return Run(
+        f"{N_SMALL} rows in memory, {method}",
+        time.monotonic() - clock,
+        time.process_time() - start,
+        peak_megabytes(),
+        adjusted_rand_score(y, labels),
+        f"{model.n_iter_} iterations",
+    )
