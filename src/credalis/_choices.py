@@ -20,6 +20,6 @@ DATE_PARTS = {
 FIELDS = ("label", "set", "outlier", "ambiguous", "doubt", "plausibilities", "masses")
 
 # Belief in one cluster from which on an object is clear. On sets for choosing, 77 % of
-# the objects of NN-EVCLUS are clear at this level, with 13 to 14 % of wrong labels
-# among them against 31 % among the others.
+# the objects of NN-EVCLUS are clear at this level, with 14 % of wrong labels among
+# them against 31 % among the others.
 CLEAR_LEVEL = 0.7
