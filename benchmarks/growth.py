@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.harness import seconds
 from credalis import NNEVCLUS
 
-SIZES = (100, 300, 1000, 1100, 3000, 10_000, 30_000, 100_000, 200_000, 210_000, 10**6)
+SIZES = (100, 300, 500, 550, 1000, 1100, 10_000, 100_000, 200_000, 210_000, 10**6)
 N_FEATURES, N_CLUSTERS, DEVIATION = 10, 10, 4.0
 N_NEW = 3000
 

@@ -615,6 +615,45 @@ def test_number_of_starts(parameters, n_seeded, n_random):
     assert settings.halvings(True) == ()
 
 
+@pytest.mark.parametrize(
+    ("parameters", "n_samples", "may_sample"),
+    [
+        ({}, 500, False),
+        ({}, 501, True),
+        ({}, 10**6, True),
+        ({"solver": "lbfgs"}, 800, False),
+        ({"max_iter": 50}, 800, False),
+        ({"pairs_per_sample": 50}, 800, False),
+        ({"n_clusters": 33}, 800, False),
+    ],
+)
+def test_when_some_objects_stand_for_all(parameters, n_samples, may_sample):
+    settings = Settings.of(NNEVCLUS(**{"n_clusters": 4, **parameters}), n_samples)
+    assert settings.may_sample is may_sample
+
+
+def test_parts_of_the_objects_lead_where_all_pairs_do():
+    X, y = make_blobs(800, centers=4, cluster_std=1.5, random_state=0)
+    parts, pairs = (
+        NNEVCLUS(4, solver=solver, random_state=0).fit(X)
+        for solver in ("auto", "lbfgs")
+    )
+    found, wanted = (adjusted_rand_score(y, each.labels_) for each in (parts, pairs))
+    assert found >= wanted - 0.02
+    assert parts.stress_ <= 1.1 * pairs.stress_
+    assert parts.n_iter_ < pairs.n_iter_
+
+
+def test_fractions_of_weights_count_in_all_pairs():
+    X, _ = make_blobs(800, centers=3, random_state=0)
+    weights = np.where(np.arange(800) % 2, 1.3, 0.7)
+    by_default, told = (
+        NNEVCLUS(3, solver=solver, random_state=0).fit(X, sample_weight=weights)
+        for solver in ("auto", "lbfgs")
+    )
+    assert np.array_equal(by_default.partition_.masses, told.partition_.masses)
+
+
 def test_peaks_lead_to_the_same_clusters_as_random_starts():
     X, y = make_four_class(random_state=0)
     random = NNEVCLUS(4, random_state=0).fit(X)

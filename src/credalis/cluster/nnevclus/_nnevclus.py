@@ -192,12 +192,12 @@ default="auto"
     solver : {"auto", "lbfgs", "adaptive", "adam", "rmsprop"}, default="auto"
         "lbfgs" and "adaptive" (the adaptive-step method of the paper) look at all pairs
         at once; "adam" and "rmsprop" at random blocks of objects, with all pairs inside
-        a block. "auto" is "lbfgs" up to 1000 objects. Above, it is "lbfgs" on some of
-        the objects, which stand for all, if the training starts from hard clusters and
-        nothing else is said about it (``batch_size``, ``learning_rate_init``,
-        ``dtype``, ``max_iter``, ``engine``, ``early_stopping``); else "adam". These are
-        2000 objects, or all that have a hard cluster, in parts of 250 whose pairs
-        count; most iterations see 500 of them.
+        a block. "auto" is "lbfgs" up to 1000 objects, and "adam" above. But if the
+        training starts from hard clusters, at most 32, and nothing else is said about
+        it (``solver``, ``batch_size``, ``learning_rate_init``, ``dtype``, ``max_iter``,
+        ``engine``, ``early_stopping``), more than 500 objects, however many, are
+        trained on by "lbfgs" with some that stand for all: 2000, or all that have a
+        hard cluster, in parts of 250 whose pairs count. Most iterations see 500.
     learning_rate_init : float or "auto", default="auto"
         First learning rate of "adam" (0.01, or 0.003 where a training begins with its
         clusters, 33 or more; falling to 0 along a cosine) or "rmsprop" (0.001,

@@ -81,11 +81,12 @@ _WHEN = {
 # All pairs of all objects up to here: their number grows with the square of n.
 _MAX_FULL_BATCH = 1000
 
-# Beyond, a full-batch solver that starts from hard clusters looks at up to so many
-# objects, or as many as have a hard cluster. What more objects would add is lost in the
-# differences between starts. They are dealt out to parts of about so many, whose pairs
-# count: how well the loss is known depends on the number of objects, not of pairs.
-_MAX_TRAINED = 2000
+# Beyond so many, a full-batch solver that starts from hard clusters looks at objects
+# that stand for all: all of up to so many, or as many as have a hard cluster. What more
+# objects would add is lost in the differences between starts. They are dealt out to
+# parts of about so many, whose pairs count: how well the loss is known depends on the
+# number of objects, not of pairs.
+_FEW_TRAINED, _MAX_TRAINED = 500, 2000
 _PART = 250
 # As it is known to about one percent, training may end where iterations gain so many
 # times as much as otherwise.
@@ -256,8 +257,9 @@ class Settings:
             "may_slow": mode == "memory"
             and isinstance(parameters["learning_rate_init"], str),
             "may_sample": mode == "memory"
-            and not is_full
+            and n_samples > _FEW_TRAINED
             and previous is None
+            and parameters["pairs_per_sample"] is None
             and _leaves_training_open(parameters)
             and parameters["n_clusters"] < MANY_CLUSTERS,
         }

@@ -299,7 +299,7 @@ def prepare(
     elif takes_contrast(settings):
         share = rough_share_apart(counted, settings.n_clusters, rng)
     trained = None
-    if starts_from_clusters and settings.may_sample:
+    if starts_from_clusters and settings.may_sample and weights is None:
         assert clusters is not None
         settings = settings.sampled()
         trained = _some_for_all(settings.n_trained(len(X)), clusters, len(X), rng)
