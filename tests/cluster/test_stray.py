@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from credalis import Consensus, load
+from credalis import Consensus, compare, load
 from credalis.cluster._inputs._stray import stray_rows
 from credalis.exceptions import StrayRowsWarning
 from credalis.model_selection import suggest_n_clusters
@@ -160,6 +160,13 @@ class TestConsensus:
         others = np.setdiff1d(np.arange(len(X)), TYPOS)
         labels = model.predict(X)
         assert adjusted_rand_score(y[others], labels[others]) > 0.99
+
+    def test_it_does_not_count_against_the_method(self):
+        X, _ = load_iris(return_X_y=True)
+        X[70, 2] = 48.0
+        with pytest.warns(StrayRowsWarning):
+            table = compare(X, 3, methods=["Consensus", "ECM"], random_state=0)
+        assert [each.warnings for each in table.scores] == [(), ()]
 
     def test_files(self, tmp_path):
         X, _ = load_iris(return_X_y=True)

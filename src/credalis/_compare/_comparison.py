@@ -40,6 +40,7 @@ from credalis.exceptions import (
     ContrastWarning,
     ExperimentalWarning,
     NoClustersWarning,
+    StrayRowsWarning,
     UnitsWarning,
 )
 from credalis.metrics import (
@@ -76,7 +77,13 @@ _SHARE, _MAX_ROWS = 0.7, 500
 
 # Warnings about the method and the data, not about the result. That the data show no
 # groups counts against all results, though one method alone asks.
-_NOT_AGAINST = (ContrastWarning, ExperimentalWarning, NoClustersWarning, UnitsWarning)
+_NOT_AGAINST = (
+    ContrastWarning,
+    ExperimentalWarning,
+    NoClustersWarning,
+    StrayRowsWarning,
+    UnitsWarning,
+)
 
 
 @dataclass(frozen=True)
