@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
+from credalis import Consensus
 from credalis.cluster.consensus._gate import (
     NEIGHBORHOODS,
     _kernel_scores,
     _log_kernel,
+    _occur_once,
     _simplest,
     _trust,
     adequacy,
@@ -72,6 +74,21 @@ def test_neighborhoods_are_trusted_where_no_mixture_fits():
     assert gate.trusted == NEIGHBORHOODS
     assert gate.weight == 1.0
     assert gate.mixture is None
+
+
+@pytest.mark.filterwarnings("ignore::credalis.exceptions.NoClustersWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_a_coarse_grid_has_no_neighborhoods(seed):
+    X, y = make_blobs(600, centers=3, n_features=3, cluster_std=2.0, random_state=seed)
+    grid = np.round(X / 4)
+    model = Consensus(3, random_state=0).fit(grid)
+    assert model.gate_["trusted"] != NEIGHBORHOODS
+    assert adjusted_rand_score(y, model.labels_) > 0.7
+
+
+def test_rows_that_occur_once():
+    X = np.array([[0.0, 1], [2, 1], [0, 1], [3, 3], [0, 1], [2, 2]])
+    assert _occur_once(X).tolist() == [False, True, False, True, False, True]
 
 
 def test_heavy_tails_earn_no_gaussian_any_trust(rng):

@@ -87,12 +87,13 @@ class Consensus(BaseCredalClusterer):
         m({k}) ∝ Π_b (r_b q_bk + 1 - r_b) - Π_b (1 - r_b),   m(Ω) ∝ Π_b (1 - r_b)
 
     Where a Gaussian mixture predicts unseen rows better than every richer and every
-    simpler rival, or a kernel density better than all of them, that model, or spectral
-    clustering, may outvote the others by a weight g from 0 to 1 (``gate_``): a_b
-    becomes (1 - g) a_b + g max(ARI(b, trusted), 0), and the masses are (1 - g) those of
-    the votes plus g the posterior probabilities of the mixture. A rival of as many
-    components that finds nearly the same clusters need not be beaten, as long as it is
-    not clearly better. A perceptron then learns the masses t from the attributes,
+    simpler rival, or a kernel density better than all of them (on rows without a copy:
+    a coarse grid has few), that model, or spectral clustering, may outvote the others
+    by a weight g from 0 to 1 (``gate_``): a_b becomes (1 - g) a_b + g max(ARI(b,
+    trusted), 0), and the masses are (1 - g) those of the votes plus g the posterior
+    probabilities of the mixture. A rival of as many components that finds nearly the
+    same clusters need not be beaten, as long as it is not clearly better. A perceptron
+    then learns the masses t from the attributes,
 
         L = (1 - ν) H + ν P_labels + ξ P_pairs + (λ/2) P_weights
 

@@ -140,7 +140,7 @@ def adequacy(
     best = _simplest(scores)
     rival = max(rivals, key=lambda name: rivals[name].mean())
     parametric = max(scores[best], rivals[rival], key=np.mean)
-    z_kernel = _z(_kernel_scores(X, folds) - parametric)
+    z_kernel = _z((_kernel_scores(X, folds) - parametric)[_occur_once(X)])
     if z_kernel > 0:
         name = best if parametric is scores[best] else rival
         trust = min(1.0, z_kernel / _Z_NEIGHBORS)
@@ -286,8 +286,21 @@ def _kmeans(
     return one_hot(kmeans.fit_predict(X), n_clusters)
 
 
+def _occur_once(X: Array) -> NDArray[np.bool_]:
+    """Rows without a copy.
+
+    Rows of a coarse grid come again and again, and kernels around their copies predict
+    them better than any mixture, whatever the shape of the clusters.
+    """
+    _, places, counts = np.unique(X, axis=0, return_inverse=True, return_counts=True)
+    is_single: NDArray[np.bool_] = counts[places.ravel()] == 1
+    return is_single
+
+
 def _z(differences: Array) -> float:
-    """Mean over its standard error."""
+    """Mean over its standard error; 0 for fewer than two differences."""
+    if len(differences) < 2:
+        return 0.0
     error = differences.std(ddof=1) / np.sqrt(len(differences))
     return float(differences.mean() / error) if error > 0 else 0.0
 
