@@ -90,7 +90,7 @@ def peak_megabytes():
 
     Linux counts in ``ru_maxrss`` what the process had that started this one.
     """
-    status = Path("/proc/self/status")
+    status = Path(os.sep, "proc", "self", "status")
     if status.exists():
         lines = status.read_text().splitlines()
         own = next(line for line in lines if line.startswith("VmHWM"))

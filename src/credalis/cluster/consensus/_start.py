@@ -202,11 +202,7 @@ def prepare(
     )
     progress.close()
     committee = session.committee
-    if len(rows) == np.count_nonzero(is_taught):
-        singletons, frame = np.zeros((len(X), n_clusters)), np.ones(len(X))
-        singletons[rows], frame[rows] = committee.own_evidence()
-    else:
-        singletons, frame = committee.evidence(compared)
+    singletons, frame = _evidence(committee, compared, rows, is_taught)
     if information.has_labels:
         names = named_by_labels(
             singletons[information.objects], information.labels, n_clusters
@@ -258,6 +254,17 @@ def _not_stray(
     if not is_kept.all() and count_distinct(X[is_kept], wanted) < wanted:
         is_kept[:] = True
     return is_kept
+
+
+def _evidence(
+    committee: Committee, X: Array, rows: Indices, is_taught: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Masses on single clusters and on Ω of all rows that the network learns from."""
+    if len(rows) < np.count_nonzero(is_taught):
+        return committee.evidence(X)
+    singletons, frame = np.zeros((len(X), committee.n_clusters)), np.ones(len(X))
+    singletons[rows], frame[rows] = committee.own_evidence()
+    return singletons, frame
 
 
 def _members(estimator: Consensus) -> Sequence[Any]:
