@@ -13,7 +13,8 @@ probabilities of a Gaussian mixture.
 # Each method gives labels and a number for the doubt. Clusters have no names, so that
 # each is given the class that suits it best; what then differs is an error. Of the
 # tumours ``Consensus`` warns that it sees no gaps between groups, which is true: the
-# classes overlap. We know that there are two.
+# classes overlap. We know that there are two. Of the round groups, whose tails are
+# heavy, it warns that one object is far away from all others.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -28,10 +29,11 @@ from sklearn.preprocessing import StandardScaler
 
 from credalis import Consensus
 from credalis.datasets import make_four_class
-from credalis.exceptions import NoClustersWarning
+from credalis.exceptions import NoClustersWarning, StrayRowsWarning
 from credalis.plots import cluster_colors
 
 warnings.simplefilter("ignore", NoClustersWarning)
+warnings.simplefilter("ignore", StrayRowsWarning)
 
 
 def consensus(X, n_clusters):
